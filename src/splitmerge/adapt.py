@@ -1,0 +1,206 @@
+"""Turn whatever the user has (ndarray, sparse, LinearOperator, anything with `shape` and `@`) into an `Operator`.
+
+On return the operator is square, finite, Hermitian to working precision and of one of four dtypes. The user's
+data are shared, never written to; a copy is made only where the layout, the dtype or the scale demands one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from .kernels import Array, kernels
+
+# Beyond these powers of two, products of four quantities of the size of the data could overflow.
+_SAFE_EXPONENT = {"d": 100, "f": 16}
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class Operator:
+    """`scale` times the user's matrix, as a function.
+
+    `scale` is ± a power of two: 1 unless the entries are extreme or the matrix is wanted negated.
+    """
+
+    kind: Literal["dense", "sparse", "operator"]
+    n: int
+    dtype: np.dtype[Any]
+    times: Callable[[Array], Array]
+    times_block: Callable[[Array], Array]
+    matrix: Any
+    size: float
+    scale: float
+
+    def diagonal(self) -> Array:
+        """The diagonal, where there are entries to look at."""
+        if self.matrix is None:
+            raise ValueError("the diagonal of an operator without entries is not known; give a matrix instead")
+        return np.asarray(self.matrix.diagonal())
+
+
+def adapt(M: Any, name: str, sign: int = 1) -> Operator:
+    """Check `M` and wrap `sign` times it; errors name the argument as `name`."""
+    if isinstance(M, LinearOperator):
+        return _adapt_function(M, name, sign)
+    if sp.issparse(M):
+        return _adapt_sparse(M, name, sign)
+    if isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"):
+        return _adapt_dense(M, name, sign)
+    if hasattr(M, "shape") and hasattr(M, "__matmul__"):
+        return _adapt_function(M, name, sign)
+    raise ValueError(
+        f"{name} is a {type(M).__name__}; give an array, a scipy.sparse matrix, a LinearOperator, "
+        f"or an object with `shape` and `@`"
+    )
+
+
+def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
+    """The same operator in `dtype`, which must hold its own."""
+    if op.dtype == dtype or op.matrix is None:
+        return op
+    matrix = op.matrix.astype(dtype)
+    return _dense(matrix, op.size, op.scale) if op.kind == "dense" else _sparse(matrix, op.size, op.scale)
+
+
+def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
+    """The dtype we compute in: single stays single, everything else real or complex becomes double."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc":
+        raise ValueError(f"{name} has dtype {dtype}; give real or complex numbers")
+    if dtype in (np.float32, np.complex64, np.float64, np.complex128):
+        return dtype.newbyteorder("=")
+    if dtype == np.float16:
+        return np.dtype(np.float32)
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
+def _check_square(shape: Any, name: str) -> int:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"{name} has shape {tuple(shape)}; a square matrix is needed")
+    if shape[0] == 0:
+        raise ValueError(f"{name} is empty (shape {tuple(shape)}); there is nothing to solve")
+    return int(shape[0])
+
+
+def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str) -> None:
+    if not math.isfinite(size):
+        raise ValueError(f"{name} contains NaN or infinity; clean it first")
+    allowed = float(np.finfo(dtype).eps) ** (2 / 3) * size
+    if asymmetry > allowed:
+        word, mirror = ("Hermitian", "conj(X.T)") if dtype.kind == "c" else ("symmetric", "X.T")
+        raise ValueError(
+            f"{name} is not {word}: max |X − {mirror}| = {asymmetry:.3g}, with entries up to {size:.3g} "
+            f"(rounding would explain {allowed:.1g}); if only rounding is meant, pass (X + {mirror})/2"
+        )
+
+
+def _scaling(size: float, dtype: np.dtype[Any], sign: int) -> float:
+    """`sign` times the power of two that brings `size` near 1, or times 1 when it is in the safe range."""
+    if size == 0:
+        return float(sign)
+    exponent = math.frexp(size)[1]
+    limit = _SAFE_EXPONENT["f" if dtype.char in "fF" else "d"]
+    if abs(exponent) <= limit:
+        return float(sign)
+    # the factor itself must be a finite normal number (entries near the denormals, or near the largest)
+    return math.ldexp(float(sign), max(-1000, min(1000, -exponent)))
+
+
+def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
+    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
+        raise ValueError(f"{name} has masked entries; fill them first")
+    try:
+        a = np.asarray(M)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a rectangular table of numbers: {error}") from None
+    dtype = working_dtype(a.dtype, name)
+    n = _check_square(a.shape, name)
+    a = np.asarray(a, dtype=dtype)
+    size = asymmetry = 0.0
+    for start in range(0, n, _BLOCK):
+        rows, columns = a[start : start + _BLOCK], a[:, start : start + _BLOCK]
+        largest = float(np.abs(rows).max())
+        if not math.isfinite(largest):
+            size = largest
+            break
+        size = max(size, largest)
+        asymmetry = max(asymmetry, float(np.abs(rows - columns.conj().T).max()))
+    _check_values(size, asymmetry, dtype, name)
+    scale = _scaling(size, dtype, sign)
+    return _dense(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def _dense(a: Array, size: float, scale: float) -> Operator:
+    # BLAS wants Fortran order; the transpose of a symmetric C array is that array, of a Hermitian one its conjugate.
+    if not a.flags.f_contiguous:
+        a = a.T if a.flags.c_contiguous and a.dtype.kind == "f" else np.asfortranarray(a)
+    hemv = kernels(a.dtype).hemv
+
+    def times(x: Array) -> Array:
+        return hemv(1.0, a, x)
+
+    return Operator("dense", a.shape[0], a.dtype, times, lambda X: np.asarray(a @ X), a, size, scale)
+
+
+def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
+    dtype = working_dtype(M.dtype, name)
+    n = _check_square(M.shape, name)
+    a = sp.csr_array(M)
+    if not a.has_canonical_format:
+        a = a.copy()
+        a.sum_duplicates()
+    a = a.astype(dtype, copy=False)
+    size = float(np.abs(a.data).max(initial=0.0))
+    asymmetry = float(abs(a - a.conj().T).max()) if math.isfinite(size) else 0.0
+    _check_values(size, asymmetry, dtype, name)
+    scale = _scaling(size, dtype, sign)
+    return _sparse(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def _sparse(a: Any, size: float, scale: float) -> Operator:
+    def times(x: Array) -> Array:
+        return a @ x  # type: ignore[no-any-return]
+
+    return Operator("sparse", a.shape[0], a.dtype, times, times, a, size, scale)
+
+
+def _adapt_function(M: Any, name: str, sign: int) -> Operator:
+    n = _check_square(M.shape, name)
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal((2, n))
+    Mu, Mv = (_product(M, x, n, name) for x in (u, v))
+    dtype = working_dtype(np.result_type(Mu.dtype if getattr(M, "dtype", None) is None else M.dtype, Mu.dtype), name)
+    if getattr(M, "dtype", None) is not None and np.dtype(M.dtype).char in "fF":
+        dtype = working_dtype(M.dtype, name)
+    size = max(float(np.linalg.norm(Mu) / np.linalg.norm(u)), float(np.linalg.norm(Mv) / np.linalg.norm(v)))
+    if math.isfinite(size) and size > 0:
+        asymmetry = abs(np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))) / (np.linalg.norm(u) * np.linalg.norm(v))
+    else:
+        asymmetry = 0.0
+    _check_values(size, float(asymmetry) * size, dtype, name)
+    scale = _scaling(size, dtype, sign)
+
+    def times(x: Array) -> Array:
+        y = _product(M, x, n, name)
+        return np.asarray(y * scale if scale != 1 else y, dtype=dtype)
+
+    def times_block(X: Array) -> Array:
+        return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+
+    return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale)
+
+
+def _product(M: Any, x: Array, n: int, name: str) -> Array:
+    y = np.asarray(M @ x)
+    if y.shape != (n,) or y.dtype.kind not in "biufc":
+        raise ValueError(f"{name} @ x gave shape {y.shape} and dtype {y.dtype} for x of length {n}; a vector is needed")
+    if not np.isfinite(y).all():
+        raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
+    return y

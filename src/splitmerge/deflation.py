@@ -1,0 +1,136 @@
+"""k pairs one by one: each found vector is taken out of A before the next is sought (the paper's appendix A).
+
+On return the vectors are B-orthonormal, the values are their Rayleigh–Ritz values in descending order, and the
+residuals are of the user's A and B, not of the deflated pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from .driver import Driver, Outcome
+from .kernels import Array
+from .krylov import Survey, random_vector
+from .pencil import Pencil
+from .state import relative
+from .stopping import Reason
+
+MAX_RESTARTS = 3
+
+
+@dataclass
+class Pairs:
+    """Ritz pairs of the scaled pencil, in double precision, with products recomputed from A and B."""
+
+    values: Array
+    vectors: Array
+    errors: Array
+    residuals: Array
+
+
+def verify(pencil: Pencil, X: Array) -> Pairs:
+    """Rayleigh–Ritz on the span of X in double precision: values without the shift, residuals relative to Λ."""
+    double = np.result_type(pencil.dtype, np.float64)
+    X = X.astype(double)
+    AX, BX = products_in_double(pencil, X, double)
+    values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
+    values, C = values[::-1], C[:, ::-1]
+    vectors, AX, BX = X @ C, AX @ C, BX @ C
+    if double != pencil.dtype:
+        # what the user gets is rounded to single precision, so that is what must be judged
+        vectors = vectors.astype(pencil.dtype).astype(double)
+        AX, BX = products_in_double(pencil, vectors, double)
+    errors = AX - BX * values
+    top = float(np.abs(values + pencil.shift).max())
+    norms = zip(np.linalg.norm(errors, axis=0), np.linalg.norm(BX, axis=0), strict=True)
+    residuals = np.array([relative(float(error), top * float(size)) for error, size in norms])
+    return Pairs(values, vectors, errors, residuals)
+
+
+def _hermitian(H: Array) -> Array:
+    return (H + H.conj().T) / 2
+
+
+def products_in_double(pencil: Pencil, X: Array, double: Any) -> tuple[Array, Array]:
+    """A X and B X of the scaled pair with all arithmetic in double precision, booked as monitoring."""
+    monitoring, k = pencil.counts.monitoring, X.shape[1]
+    monitoring.A_products += k
+    AX = pencil.A.times_block(X) if pencil.A.matrix is None else pencil.A.matrix.astype(double, copy=False) @ X
+    if pencil.B is None:
+        return AX, X
+    monitoring.B_products += k
+    return AX, pencil.B.times_block(X) if pencil.B.matrix is None else pencil.B.matrix.astype(double, copy=False) @ X
+
+
+@dataclass
+class Deflation:
+    """Finds pair after pair with one driver, and sees to it that none that the survey knows of is passed over."""
+
+    driver: Driver
+    survey: Survey
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.pencil = self.driver.pencil
+        self.shift = self.survey.shift if self.driver.method.needs_semidefinite else 0.0
+        self.vectors: list[Array] = []
+        self.B_vectors: list[Array] = []
+        self.values: list[float] = []
+
+    def sweep(self, k: int, start: Callable[[int], Array | None]) -> Reason:
+        """Find k pairs from scratch, from `start(j)` where that is not None; stop early when one fails."""
+        self.vectors, self.B_vectors, self.values = [], [], []
+        reason = Reason.RESIDUAL
+        for j in range(k):
+            outcome = self._pair(j, start(j))
+            state, reason = outcome.state, outcome.reason
+            norm = state.b**0.5
+            self.values.append(state.value - self.shift)
+            self.vectors.append(state.x / norm)
+            self.B_vectors.append(state.Bx / norm)
+            if not reason.converged:
+                break
+        self._deflate(0)
+        return reason
+
+    def _deflate(self, count: int) -> None:
+        """Take the first `count` vectors out of A."""
+        if count == 0:
+            empty = np.zeros((self.pencil.n, 0), self.pencil.dtype)
+            self.pencil.transform(shift=self.shift, found=empty, B_found=empty, top=0.0)
+            return
+        self.pencil.transform(
+            shift=self.shift,
+            found=np.asfortranarray(np.column_stack(self.vectors[:count])),
+            B_found=np.asfortranarray(np.column_stack(self.B_vectors[:count])),
+            top=max(self.values[:count]) + self.shift,
+        )
+
+    def _pair(self, j: int, x: Array | None) -> Outcome:
+        """Pair j, again with a larger shift when A proves indefinite, from elsewhere when it was a smaller one."""
+        restarts = 0
+        while True:
+            self._deflate(j)
+            self.pencil.radius = float(np.abs(self.survey.ritz).max()) + self.shift
+            outcome = self.driver.run(random_vector(self.pencil, self.rng) if x is None else x, j)
+            if outcome.indefinite:
+                self.shift += 2 * abs(outcome.state.value)
+                continue
+            if not outcome.reason.converged or not self._passed_over(j, outcome):
+                return outcome
+            if restarts == MAX_RESTARTS:
+                return Outcome(outcome.state, Reason.MISSED)
+            restarts += 1
+            x = self.survey.leader if j == 0 else None
+
+    def _passed_over(self, j: int, outcome: Outcome) -> bool:
+        """Is the j-th value below the j-th Ritz value of the survey, which λ_j cannot be?"""
+        if j >= self.survey.ritz.size:
+            return False
+        slack = (1e4 * self.pencil.eps if self.pencil.exact_solves else 1e-5) * self.pencil.radius
+        return outcome.state.value - self.shift < float(self.survey.ritz[j]) - max(slack, outcome.state.residual * self.pencil.radius)

@@ -1,0 +1,20 @@
+"""What can go wrong, as classes that a caller can catch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .solution import Solution
+
+
+class NotPositiveDefinite(ValueError):
+    """B is not positive definite to working precision."""
+
+
+class NotConverged(RuntimeError):
+    """No pair, or not every pair, met the stopping rule; `solution` holds everything computed so far."""
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(f"{solution.reason.advice} {solution.summary()}")
+        self.solution = solution

@@ -1,0 +1,97 @@
+"""Factorisations of a Hermitian positive definite matrix, with the check that it is one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import get_lapack_funcs
+from scipy.sparse.linalg import splu
+
+from .adapt import Operator
+from .errors import NotPositiveDefinite
+from .kernels import Array, kernels
+
+
+def factorise(B: Operator) -> DenseFactor | SparseFactor:
+    """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot."""
+    if B.matrix is None:
+        raise ValueError("a factorisation needs the entries of B; for an operator use ConjugateGradient")
+    return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix)
+
+
+class DenseFactor:
+    """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
+
+    exact = True
+
+    def __init__(self, B: Array) -> None:
+        potrf = get_lapack_funcs("potrf", dtype=B.dtype)
+        self.U, info = potrf(B, lower=0, clean=1)
+        if info > 0:
+            raise _not_definite(info - 1, _schur_pivot(B, info - 1))
+        _check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
+        self.trsv = kernels(B.dtype).trsv
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """w = U⁻¹U⁻ᴴb."""
+        y = self.trsv(self.U, b, trans=2)
+        return self.trsv(self.U, y, overwrite_x=1), b
+
+
+class SparseFactor:
+    """Π B Πᵀ = L D Lᴴ by SuperLU without pivoting, in an order that keeps the fill of a symmetric matrix low."""
+
+    exact = True
+
+    def __init__(self, B: Any) -> None:
+        try:
+            lu = splu(
+                sp.csc_matrix(B, copy=True),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
+            raise _not_definite(int(np.argmin(B.diagonal().real)), 0.0, at_least=True) from None
+        self.lu = lu
+        self.order = np.argsort(lu.perm_c)
+        self.pivots = lu.U.diagonal().real
+        moved = lu.perm_r != lu.perm_c
+        if moved.any():
+            raise _not_definite(int(np.argmax(moved)), 0.0, at_least=True)
+        _check_pivots(self.pivots, B.diagonal().real[self.order], self.order)
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """One forward and one backward substitution."""
+        return self.lu.solve(b), b
+
+
+def _check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
+    """Refuse a pivot that is negative, or so small beside its diagonal entry that it is rounding."""
+    smallest = 10 * math.sqrt(pivots.size) * float(np.finfo(pivots.dtype).eps)
+    bad = np.flatnonzero(~(pivots > smallest * diagonal))
+    if bad.size:
+        index = int(bad[0])
+        raise _not_definite(int(index if order is None else order[index]), float(pivots[index]))
+
+
+def _schur_pivot(B: Array, index: int) -> float:
+    """The pivot on which the factorisation broke down: B_ii − bᴴB₀⁻¹b with the leading block B₀."""
+    if index == 0:
+        return float(B[0, 0].real)
+    w = np.linalg.lstsq(B[:index, :index], B[:index, index], rcond=None)[0]
+    return float((B[index, index] - np.vdot(B[:index, index], w)).real)
+
+
+def _not_definite(index: int, pivot: float, at_least: bool = False) -> NotPositiveDefinite:
+    kind = "indefinite" if pivot < 0 else "singular to working precision"
+    what = f"at or before pivot {index} (row {index}, counted from 0)" if at_least else f"at pivot {index} (counted from 0), {pivot:.3g}"
+    return NotPositiveDefinite(
+        f"B is not positive definite: its Cholesky factorisation breaks down {what}, so B is {kind}; "
+        f"remove the rows and columns without mass, or add a small multiple of the identity to B"
+    )

@@ -1,0 +1,171 @@
+"""The Lanczos process for a pair (K, M), and the survey of (A, B) that is made with it before anything else.
+
+Invariant: after j steps the columns of V are M-orthonormal, MV holds M V, and K V = MV T + β_j p_{j+1} e_jᴴ with T
+tridiagonal (α on the diagonal, β beside it). One product with K and one solve with M a step, no product with M.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dstemr
+
+from .kernels import Array
+from .pencil import Pencil
+
+SURVEY_STEPS = 20
+SURVEY_LIMIT = 80
+
+
+class LanczosProcess:
+    """Grows the basis one vector a call of `extend`."""
+
+    def __init__(
+        self,
+        multiply: Callable[[Array, Array], Array],
+        solve: Callable[[Array], tuple[Array, Array]],
+        x: Array,
+        Mx: Array,
+        *,
+        reorthogonalise: bool = True,
+    ) -> None:
+        self.multiply, self.solve, self.reorthogonalise = multiply, solve, reorthogonalise
+        self.identity = Mx is x
+        self._V = np.empty((x.size, 32), x.dtype, order="F")
+        self._MV = self._V if self.identity else np.empty_like(self._V)
+        self.alpha: list[float] = []
+        self.beta: list[float] = []
+        self.exhausted = False
+        self._put(0, x, Mx, math.sqrt(np.vdot(x, Mx).real))
+
+    @property
+    def steps(self) -> int:
+        """How many products with K were made."""
+        return len(self.alpha)
+
+    @property
+    def V(self) -> Array:
+        """The basis whose projection T is known."""
+        return self._V[:, : self.steps]
+
+    @property
+    def MV(self) -> Array:
+        """M times the basis."""
+        return self._MV[:, : self.steps]
+
+    @property
+    def next_dual(self) -> Array:
+        """p_{j+1}, the direction in which the basis is not yet closed under K."""
+        return self._MV[:, self.steps]
+
+    def _put(self, j: int, v: Array, Mv: Array, norm: float) -> None:
+        if j == self._V.shape[1]:
+            grown = np.empty((v.size, 2 * j), v.dtype, order="F")
+            grown[:, :j] = self._V
+            self._V = grown
+            if self.identity:
+                self._MV = grown
+            else:
+                dual = np.empty_like(grown)
+                dual[:, :j] = self._MV
+                self._MV = dual
+        np.divide(v, norm, out=self._V[:, j])
+        if not self.identity:
+            np.divide(Mv, norm, out=self._MV[:, j])
+
+    def extend(self) -> None:
+        """One step of the recurrence; sets `exhausted` when the basis spans an invariant subspace."""
+        j = self.steps
+        v, p = self._V[:, j], self._MV[:, j]
+        y = self.multiply(v, p)
+        alpha = float(np.vdot(v, y).real)
+        y = y - alpha * p
+        if j:
+            y -= self.beta[-1] * self._MV[:, j - 1]
+        if self.reorthogonalise:
+            y -= self._MV[:, : j + 1] @ (self._V[:, : j + 1].conj().T @ y)
+        w, Mw = self.solve(y)
+        if self.reorthogonalise:
+            c = self._MV[:, : j + 1].conj().T @ w
+            w = w - self._V[:, : j + 1] @ c
+            Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
+        self.alpha.append(alpha)
+        square = float(np.vdot(w, Mw).real)
+        beta = math.sqrt(square) if square > 0 else 0.0
+        size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]))
+        self.exhausted = beta <= 10 * np.finfo(v.dtype).eps * size or (self.reorthogonalise and j + 1 == v.size)
+        self.beta.append(0.0 if self.exhausted else beta)
+        self._put(j + 1, w, Mw, beta if beta > 0 else 1.0)
+
+    def ritz(self, first: int, last: int) -> tuple[Array, Array]:
+        """Eigenvalues `first`…`last` (0-based, ascending) of T, with their eigenvectors."""
+        j = self.steps
+        d, e = np.array(self.alpha), np.array(self.beta)
+        count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
+        if info or count != last - first + 1:
+            values, vectors = np.linalg.eigh(np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1))
+            values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+            count = last - first + 1
+        return values[:count], vectors[:j, :count]
+
+
+def largest_eigenvalue(process: LanczosProcess, accuracy: float = 0.01, limit: int = 40) -> float:
+    """An upper estimate of the largest eigenvalue of (K, M): the top Ritz value plus its residual."""
+    while True:
+        process.extend()
+        top = process.steps - 1
+        values, vectors = process.ritz(top, top)
+        error = process.beta[-1] * abs(float(vectors[-1, 0]))
+        if process.exhausted or error <= accuracy * abs(float(values[0])) or process.steps >= limit:
+            return float(values[0]) + error
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a short Lanczos run tells about the spectrum of (A, B).
+
+    `ritz` (descending) are lower bounds: λ_j ≥ ritz[j] for every j. `lowest` estimates λ_n from below.
+    `leader` is the top Ritz vector, `complete` says that the run saw the whole space.
+    """
+
+    ritz: Array
+    lowest: float
+    leader: Array
+    complete: bool
+
+    @property
+    def shift(self) -> float:
+        """η ≥ 0 such that A + ηB is positive semidefinite, as far as the survey can see."""
+        noise = 100 * np.finfo(np.float64).eps * float(np.abs(self.ritz).max(initial=0.0))
+        return -self.lowest if self.lowest < -noise else 0.0
+
+
+def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
+    """Run Lanczos from a random start until the low end is known well enough to decide on a shift."""
+    x = random_vector(pencil, rng)
+    Bx = pencil.apply_B(x)
+    pencil.B_norm(x, Bx)
+    process = LanczosProcess(pencil.apply_A, pencil.solve_B, x, Bx)
+    while True:
+        process.extend()
+        j = process.steps
+        if process.exhausted or j >= SURVEY_STEPS:
+            values, vectors = process.ritz(0, j - 1)
+            error = process.beta[-1] * abs(float(vectors[-1, 0]))
+            settled = values[0] >= 0 or error <= 0.05 * (values[-1] - values[0])
+            if process.exhausted or settled or j >= SURVEY_LIMIT:
+                # A positive lowest Ritz value is taken as it is: the methods report a negative xᴴAx if it deceived.
+                lowest = float(values[0]) if values[0] >= 0 else float(values[0]) - error
+                leader = process.V @ vectors[:, -1].astype(x.dtype)
+                return Survey(values[::-1].copy(), lowest, leader, j == pencil.n)
+
+
+def random_vector(pencil: Pencil, rng: np.random.Generator) -> Array:
+    """A normally distributed start in the pencil's dtype."""
+    x = rng.standard_normal(pencil.n)
+    if pencil.dtype.kind == "c":
+        x = x + 1j * rng.standard_normal(pencil.n)
+    return x.astype(pencil.dtype)

@@ -1,0 +1,35 @@
+"""What a method is: an immutable options object with a set-up, a first state and a step."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..inner import InnerSolver
+from ..kernels import Array
+from ..pencil import Pencil
+from ..state import State, start
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """Solve with B by `inner`; None factorises a matrix and runs conjugate gradients on an operator."""
+
+    inner: InnerSolver | None = None
+
+    needs_semidefinite: ClassVar[bool] = True
+
+    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
+        """Whatever the steps need and is computed once: a step size, a preconditioner."""
+        return None
+
+    def first(self, pencil: Pencil, x: Array, memory: Any) -> State:
+        """The state at the start x."""
+        return start(pencil, x, memory)
+
+    @abstractmethod
+    def step(self, state: State) -> State:
+        """The next iterate."""

@@ -1,0 +1,133 @@
+"""The objective f(x) = xᴴBx − √(xᴴAx), its derivatives, its curvature bounds and the splitting family.
+
+At a stationary point λ = 2√(xᴴAx); the minimum is −λ₁/4; every eigenvector of a smaller eigenvalue is a strict
+saddle (theorem 2.3). ∇²f ≼ 2B everywhere, which is why no line search is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .kernels import Array
+from .krylov import LanczosProcess, largest_eigenvalue, random_vector
+from .pencil import Pencil, PSolver
+from .state import State
+
+
+def gradient(state: State) -> Array:
+    """∇f = 2Bx − Ax/√(xᴴAx), from the products that the state carries (equation 2.2)."""
+    g = (-1.0 / state.r) * state.Ax
+    return state.pencil.kernels.axpy(state.Bx, g, a=2.0)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """f for one pencil, whose A must be positive semidefinite.
+
+    >>> import numpy as np
+    >>> f = Objective(Pencil(np.diag([4.0, 1.0])))
+    >>> f.value(np.array([2.0, 0.0]))  # −λ₁/4 at the scaled leading eigenvector: xᵀx = 4, √(xᵀAx) = 4
+    0.0
+    >>> f.value(np.array([1.0, 0.0]))
+    -1.0
+    """
+
+    pencil: Pencil
+
+    def _state(self, x: Array) -> State:
+        Bx = self.pencil.apply_B(x)
+        return State(self.pencil, x, self.pencil.apply_A(x, Bx), Bx)
+
+    def value(self, x: Array) -> float:
+        """f(x)."""
+        return self._state(x).f
+
+    def gradient(self, x: Array) -> Array:
+        """∇f(x); x must not be in the null space of A."""
+        return gradient(self._state(x))
+
+    def hessian_product(self, x: Array, d: Array) -> Array:
+        """∇²f(x) d = 2Bd − Ad/r + Ax (Axᵀd)/r³ (equation 2.3; real pencils)."""
+        state = self._state(x)
+        Bd = self.pencil.apply_B(d)
+        Ad = self.pencil.apply_A(d, Bd)
+        return 2 * Bd - Ad / state.r + state.Ax * (float(state.Ax @ d) / state.r**3)
+
+    def splitting_matrix(self, x: Array, v: Array, F: Array) -> Array:
+        """H_x(u, v) = 2B − FᵀvvᵀF/r as a dense matrix, for u = Fx/‖Fx‖, A = FᵀF, v ⟂ Fx, ‖v‖ ≤ 1."""
+        Fv = _admissible(x, v, F)
+        B = np.eye(self.pencil.n) if self.pencil.B is None else self.pencil.B.times_block(np.eye(self.pencil.n))
+        return np.asarray(2 * B - np.outer(Fv, Fv) / self._state(x).r)
+
+    def splitting_update(self, x: Array, v: Array, F: Array) -> Array:
+        """x − H_x(u, v)⁻¹∇f, by the closed form of equation 4.6; v = 0 is a step of the power method."""
+        Fv = _admissible(x, v, F)
+        state = self._state(x)
+        Tx, _ = self.pencil.solve_B(state.Ax)
+        Gv, _ = self.pencil.solve_B(Fv)
+        sigma = 1 - float(Fv @ Gv) / (2 * state.r)
+        if sigma <= 0:
+            raise ValueError(f"v is too long: σ = {sigma:.3g} must be positive, so that H_x(u, v) is positive definite")
+        return Tx / (2 * state.r) + (float(Gv @ state.Ax) / (4 * sigma * state.s)) * Gv
+
+
+def _admissible(x: Array, v: Array, F: Array) -> Array:
+    """Fᵀv, after checking the conditions of theorem 4.1 on v."""
+    Fx = F @ x
+    if np.linalg.norm(v) > 1 + 1e-12 or abs(v @ Fx) > 1e-10 * np.linalg.norm(Fx):
+        raise ValueError("v must satisfy ‖v‖ ≤ 1 and vᵀFx = 0")
+    return np.asarray(F.T @ v)
+
+
+class CurvatureBound(Protocol):
+    """A way to bound λ₁(B̃), so that L₊ = 2λ₁(B̃) bounds the positive curvature of f."""
+
+    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+        """λ₁ of (PᴴP)⁻¹B, P = None for the identity."""
+
+
+@dataclass(frozen=True)
+class LanczosBound:
+    """λ₁(B̃) from a few Lanczos steps, their error estimate added: at most a per cent or so too large."""
+
+    steps: int = 40
+
+    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+        """λ₁ of (PᴴP)⁻¹B from at most `steps` products with B."""
+        if pencil.identity:
+            return 1.0
+        solve: Callable[[Array], tuple[Array, Array]]
+        x = random_vector(pencil, rng)
+        if P is None:
+            solve, Mx = (lambda y: (y, y)), x
+        else:
+            # the pair (B, PᴴP): its Lanczos needs PᴴP times the start, so start from (PᴴP)⁻¹ of a random vector
+            preconditioner = P
+
+            def solve(y: Array) -> tuple[Array, Array]:
+                return pencil.solve_P(preconditioner, y), y
+
+            x, Mx = solve(x)
+        process = LanczosProcess(lambda v, _: pencil.apply_B(v), solve, x, Mx)
+        return largest_eigenvalue(process, limit=self.steps)
+
+
+@dataclass(frozen=True)
+class TraceBound:
+    """λ₁(B) ≤ trace(B): no product at all, but often far too large, and gradient descent as much slower."""
+
+    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+        """trace(B); only without a preconditioner."""
+        if P is not None:
+            raise ValueError("TraceBound bounds λ₁(B), not λ₁ of the preconditioned B; use LanczosBound()")
+        return 1.0 if pencil.B is None else float(pencil.B.diagonal().real.sum(dtype=np.float64))
+
+
+def positive_curvature(pencil: Pencil, bound: CurvatureBound, rng: np.random.Generator | None = None) -> float:
+    """L₊ = 2λ₁(B), for which ∇²f(x) ≼ L₊ I at every x (equation 2.4)."""
+    value = 2 * bound.largest(pencil, None, rng or np.random.default_rng(0))
+    return value

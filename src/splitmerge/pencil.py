@@ -1,0 +1,181 @@
+"""`Pencil(A, B)`: the pair, checked, scaled, shifted, deflated, and every product with it counted.
+
+The methods see the pair (Pᴴ(A + ηB)P, B), where P = I − U UᴴB takes out the eigenvectors found so far. Neither the
+shifted nor the deflated matrix is ever formed. Products are counted here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from .adapt import Operator, adapt, with_dtype
+from .errors import NotPositiveDefinite
+from .kernels import Array, kernels
+
+
+@dataclass(slots=True)
+class Tally:
+    """How often A, B, B⁻¹ and the preconditioner were applied to a vector."""
+
+    A_products: int = 0
+    B_products: int = 0
+    B_solves: int = 0
+    P_solves: int = 0
+
+
+@dataclass(slots=True)
+class Counts(Tally):
+    """The iteration's own products; those of the set-up and of the monitoring stand apart."""
+
+    setup: Tally = field(default_factory=Tally)
+    monitoring: Tally = field(default_factory=Tally)
+
+
+class BSolver(Protocol):
+    """Solves B w = b; `exact` says whether w is right to working precision."""
+
+    exact: bool
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """Return w ≈ B⁻¹b and the product B w (b itself for an exact solver)."""
+
+
+class PSolver(Protocol):
+    """Solves with the Gram matrix of a preconditioner."""
+
+    def gram_solve(self, b: Array) -> Array:
+        """Return (PᴴP)⁻¹ b."""
+
+
+class Pencil:
+    """The pair (A, B), B = None for the identity.
+
+    >>> import numpy as np
+    >>> pencil = Pencil(np.diag([1.0, 2.0]), np.diag([1.0, 4.0]))
+    >>> x = np.array([1.0, 1.0])
+    >>> pencil.apply_A(x, pencil.apply_B(x))
+    array([1., 2.])
+    >>> pencil.counts.A_products, pencil.counts.B_products
+    (1, 1)
+    """
+
+    def __init__(self, A: Any, B: Any = None, *, negate: bool = False) -> None:
+        self.A: Operator = adapt(A, "A", sign=-1 if negate else 1)
+        self.B: Operator | None = None if B is None else adapt(B, "B")
+        self.n = self.A.n
+        if self.B is None:
+            self.dtype = self.A.dtype
+        else:
+            if self.B.n != self.n:
+                raise ValueError(f"A is {self.n}×{self.n} but B is {self.B.n}×{self.B.n}; give a pair of one size")
+            self.dtype = np.result_type(self.A.dtype, self.B.dtype)
+            self.B = with_dtype(self.B, self.dtype)
+        self.A = with_dtype(self.A, self.dtype)
+        self.eps = float(np.finfo(self.dtype).eps)
+        self.kernels = kernels(self.dtype)
+        self.counts = Counts()
+        self.clock = time.perf_counter()
+        self.shift = 0.0
+        self.top = 0.0
+        self.radius = 0.0
+        self.found: Array = np.zeros((self.n, 0), self.dtype)
+        self.B_found: Array = self.found
+        self.solver: BSolver | None = None
+        self._tally: Tally = self.counts
+        self._plain = True
+
+    @property
+    def identity(self) -> bool:
+        """Is B the identity? Then no work is done for it."""
+        return self.B is None
+
+    @property
+    def exact_solves(self) -> bool:
+        """Are solves with B right to working precision?"""
+        return self.B is None or (self.solver is not None and self.solver.exact)
+
+    @contextmanager
+    def counting(self, phase: Tally) -> Iterator[None]:
+        """Book the products made inside the block under `phase` (`counts.setup` or `counts.monitoring`)."""
+        before, self._tally = self._tally, phase
+        try:
+            yield
+        finally:
+            self._tally = before
+
+    def transform(self, *, shift: float, found: Array, B_found: Array, top: float) -> None:
+        """From now on A stands for Pᴴ(A + ηB)P with η = `shift` and P = I − U UᴴB, U = `found`.
+
+        `top` is the largest eigenvalue found so far, shift included: residuals are relative to it.
+        """
+        self.shift, self.found, self.B_found, self.top = shift, found, B_found, top
+        self._plain = shift == 0 and found.shape[1] == 0
+
+    def apply_A(self, x: Array, Bx: Array) -> Array:
+        """A x for the shifted and deflated A; `Bx` is what makes the shift free of further products."""
+        self._tally.A_products += 1
+        if self._plain:
+            return self.A.times(x)
+        x, Bx = self.project(x, Bx)
+        y = self.A.times(x)
+        if self.shift:
+            y = y + self.shift * Bx
+        return self.project_dual(y)
+
+    def project(self, x: Array, Bx: Array) -> tuple[Array, Array]:
+        """P x and B P x: the part of x that is B-orthogonal to what was found."""
+        if self.found.shape[1] == 0:
+            return x, Bx
+        c = self.found.conj().T @ Bx
+        x = x - self.found @ c
+        return x, x if self.identity else Bx - self.B_found @ c
+
+    def project_dual(self, y: Array) -> Array:
+        """Pᴴ y, for y in the space of B x."""
+        return y - self.B_found @ (self.found.conj().T @ y) if self.found.shape[1] else y
+
+    def apply_B(self, x: Array) -> Array:
+        """B x (x itself when B is the identity)."""
+        if self.B is None:
+            return x
+        self._tally.B_products += 1
+        return self.B.times(x)
+
+    def solve_B(self, b: Array, guess: Array | None = None, B_guess: Array | None = None) -> tuple[Array, Array]:
+        """Return w ≈ B⁻¹b and B w; an iterative solver starts from `guess`, whose product with B is `B_guess`."""
+        if self.B is None:
+            return b, b
+        if self.solver is None:
+            raise RuntimeError("no solver for B is attached to this pencil; call prepare(pencil, inner) first")
+        self._tally.B_solves += 1
+        return self.solver.solve(b, guess, B_guess)
+
+    def solve_P(self, P: PSolver, b: Array) -> Array:
+        """(PᴴP)⁻¹ b, counted."""
+        self._tally.P_solves += 1
+        return P.gram_solve(b)
+
+    def B_norm(self, x: Array, Bx: Array) -> float:
+        """√(xᴴBx); a B that shows negative curvature is refused here, however it was given."""
+        square = self.kernels.dot(x, Bx)
+        if not square > 0:
+            raise NotPositiveDefinite(
+                f"B is not positive definite: xᴴBx = {square:.3g} for a vector met in the iteration; "
+                f"B must have only positive eigenvalues"
+            )
+        return float(square) ** 0.5
+
+    def original(self, value: float) -> float:
+        """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""
+        return (value - self.shift) * self.unit
+
+    @property
+    def unit(self) -> float:
+        """What an eigenvalue of the scaled pair is multiplied by to be the user's; negative for a negated A."""
+        return (1.0 if self.B is None else self.B.scale) / self.A.scale

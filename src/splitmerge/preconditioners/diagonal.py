@@ -1,0 +1,47 @@
+"""P = √diag(B), the optimum among diagonal matrices (remark after equation 3.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..kernels import Array
+from ..pencil import Pencil
+from .base import Preconditioner, Prepared
+
+
+@dataclass(frozen=True)
+class Diagonal(Preconditioner):
+    """Jacobi: costs nothing, and is enough for mass matrices."""
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        return _Diagonal(root_of_diagonal(pencil))
+
+
+def root_of_diagonal(pencil: Pencil) -> Array:
+    """√diag(B), checked to be positive."""
+    assert pencil.B is not None
+    d = pencil.B.diagonal().real
+    if not (d > 0).all():
+        worst = int(np.argmin(d))
+        raise NotPositiveDefinite(f"B is not positive definite: its diagonal entry {worst} (from 0) is {d[worst]:.3g}")
+    return np.asarray(np.sqrt(d))
+
+
+class _Diagonal(Prepared):
+    def __init__(self, root: Array) -> None:
+        self.root = root
+        self.inverse_gram = 1 / root**2
+
+    def apply(self, x: Array) -> Array:
+        return x * self.root
+
+    def solve(self, y: Array) -> Array:
+        return y / self.root
+
+    solve_adjoint = solve
+
+    def gram_solve(self, b: Array) -> Array:
+        return b * self.inverse_gram

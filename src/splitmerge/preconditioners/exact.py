@@ -1,0 +1,83 @@
+"""Preconditioners with PᴴP = B: then B̃ = I, and mirror descent with step ½ is the power method (theorem 3.7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import get_blas_funcs
+
+from ..factor import DenseFactor, SparseFactor, factorise
+from ..kernels import Array
+from ..pencil import Pencil
+from .base import Preconditioner, Prepared
+from .triangular import SparseTriangular
+
+
+@dataclass(frozen=True)
+class Exact(Preconditioner):
+    """P = Lᴴ, the Cholesky factor of B = L Lᴴ."""
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        assert pencil.B is not None
+        # the factor that the pencil already solves with serves here too
+        factor = pencil.solver if isinstance(pencil.solver, (DenseFactor, SparseFactor)) else factorise(pencil.B)
+        return _DenseCholesky(factor) if isinstance(factor, DenseFactor) else _SparseCholesky(factor)
+
+
+class _DenseCholesky(Prepared):
+    exact = True
+
+    def __init__(self, factor: DenseFactor) -> None:
+        self.factor = factor
+        self.trmv = get_blas_funcs("trmv", dtype=factor.U.dtype)
+
+    def apply(self, x: Array) -> Array:
+        return np.asarray(self.trmv(self.factor.U, x))
+
+    def solve(self, y: Array) -> Array:
+        return np.asarray(self.factor.trsv(self.factor.U, y))
+
+    def solve_adjoint(self, x: Array) -> Array:
+        return np.asarray(self.factor.trsv(self.factor.U, x, trans=2))
+
+    def gram_solve(self, b: Array) -> Array:
+        return self.factor.solve(b, None, None)[0]
+
+
+class _SparseCholesky(SparseTriangular):
+    def __init__(self, factor: SparseFactor) -> None:
+        G = (factor.lu.L @ sp.diags_array(np.sqrt(factor.pivots))).tocsc()
+        super().__init__(G, factor.order, np.ones_like(factor.pivots), exact=True)
+        self.factor = factor
+
+    def gram_solve(self, b: Array) -> Array:
+        return self.factor.solve(b, None, None)[0]
+
+
+@dataclass(frozen=True)
+class SquareRoot(Preconditioner):
+    """P = B^½ from a full eigendecomposition of B: for theory and tests, as it costs far more than `Exact`."""
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        assert pencil.B is not None
+        factorise(pencil.B)
+        matrix = pencil.B.matrix
+        values, vectors = np.linalg.eigh(matrix if pencil.B.kind == "dense" else matrix.toarray())
+        return _Root(np.sqrt(values), vectors)
+
+
+class _Root(Prepared):
+    exact = True
+
+    def __init__(self, roots: Array, vectors: Array) -> None:
+        self.roots, self.vectors = roots, vectors
+
+    def apply(self, x: Array) -> Array:
+        return np.asarray(self.vectors @ (self.roots * (self.vectors.conj().T @ x)))
+
+    def solve(self, y: Array) -> Array:
+        return np.asarray(self.vectors @ ((self.vectors.conj().T @ y) / self.roots))
+
+    solve_adjoint = solve

@@ -1,0 +1,68 @@
+"""Incomplete Cholesky with a drop tolerance, for sparse B."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import spilu
+
+from ..pencil import Pencil
+from .base import Preconditioner, Prepared
+from .diagonal import root_of_diagonal
+from .triangular import SparseTriangular
+
+
+@dataclass(frozen=True)
+class IncompleteCholesky(Preconditioner):
+    """B ≈ L D Lᴴ with entries below `drop_tol` left out and at most `fill` times the entries of B kept.
+
+    SuperLU's incomplete LU is not symmetric; its L and the diagonal of its U are, as L D Lᴴ. A pivot that is not
+    positive means breakdown: the diagonal is then raised by a shift, tenfold each time, until none is left.
+    """
+
+    drop_tol: float = 1e-3
+    fill: float = 20.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.drop_tol < 1:
+            raise ValueError(f"drop_tol is {self.drop_tol}; give a number from 0 to below 1")
+        if not self.fill >= 1:
+            raise ValueError(f"fill is {self.fill}; give a number of at least 1")
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        assert pencil.B is not None
+        if pencil.B.matrix is None:
+            raise ValueError("IncompleteCholesky needs the entries of B; an operator has none")
+        root = root_of_diagonal(pencil)
+        inverse = sp.diags_array(1 / root)
+        B = sp.csc_matrix(inverse @ sp.csr_array(pencil.B.matrix) @ inverse)
+        identity = sp.identity(pencil.n, dtype=root.dtype, format="csc")
+        shift = 0.0
+        # with a shift of the size of the off-diagonal row sums the matrix is diagonally dominant: this ends
+        while True:
+            factor = self._attempt(B + shift * identity if shift else B)
+            if factor is not None:
+                G, order = factor
+                return SparseTriangular(G, order, root, exact=False)
+            shift = max(10 * shift, 1e-3)
+
+    def _attempt(self, B: sp.csc_matrix) -> tuple[sp.csc_array, np.ndarray] | None:
+        try:
+            lu = spilu(
+                B,
+                drop_tol=self.drop_tol,
+                fill_factor=self.fill,
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
+            return None
+        pivots = lu.U.diagonal().real
+        if (lu.perm_r != lu.perm_c).any() or not (pivots > 0).all():
+            return None
+        return (lu.L @ sp.diags_array(np.sqrt(pivots))).tocsc(), np.argsort(lu.perm_c)

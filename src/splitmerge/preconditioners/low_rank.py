@@ -1,0 +1,66 @@
+"""Low rank plus diagonal: the leading part of the scaled B is taken exactly, the rest as a multiple of I."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..kernels import Array
+from ..krylov import LanczosProcess, random_vector
+from ..pencil import Pencil
+from .base import Preconditioner, Prepared
+from .diagonal import root_of_diagonal
+
+
+@dataclass(frozen=True)
+class LowRank(Preconditioner):
+    """PᴴP = D^½ (μI + V(Θ − μI)Vᴴ) D^½ with D = diag(B) and the `rank` leading pairs (Θ, V) of D^-½BD^-½.
+
+    μ is the mean of the other eigenvalues, known from the trace. Good for a B that is a diagonal plus a few
+    strong directions (factor models, kernels); the pairs come from 2·rank + 10 Lanczos steps.
+    """
+
+    rank: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rank < 1:
+            raise ValueError(f"rank is {self.rank}; at least 1 is needed (for none use Diagonal)")
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        root = root_of_diagonal(pencil)
+        x = random_vector(pencil, np.random.default_rng(self.seed))
+        process = LanczosProcess(lambda v, _: pencil.apply_B(v / root) / root, lambda y: (y, y), x, x)
+        while process.steps < min(pencil.n, 2 * self.rank + 10) and not process.exhausted:
+            process.extend()
+        count = min(self.rank, process.steps)
+        values, vectors = process.ritz(process.steps - count, process.steps - 1)
+        V = process.V @ vectors.astype(pencil.dtype)
+        # trace(D^-½ B D^-½) = n
+        rest = pencil.n - count
+        mean = (pencil.n - float(values.sum())) / rest if rest else 1.0
+        return _LowRank(root, V, values, max(mean, float(values.min()) * pencil.eps**0.5))
+
+
+class _LowRank(Prepared):
+    """P = M^½ D^½ with M = μI + V(Θ − μI)Vᴴ; a power of M is the same form with the powers of μ and Θ."""
+
+    def __init__(self, root: Array, V: Array, values: Array, mean: float) -> None:
+        self.root, self.V, self.values, self.mean = root, V, values.astype(root.dtype), mean
+
+    def _power(self, exponent: float, x: Array) -> Array:
+        rest = self.mean**exponent
+        return np.asarray(rest * x + self.V @ ((self.values**exponent - rest) * (self.V.conj().T @ x)))
+
+    def apply(self, x: Array) -> Array:
+        return self._power(0.5, self.root * x)
+
+    def solve(self, y: Array) -> Array:
+        return self._power(-0.5, y) / self.root
+
+    def solve_adjoint(self, x: Array) -> Array:
+        return self._power(-0.5, x / self.root)
+
+    def gram_solve(self, b: Array) -> Array:
+        return self._power(-1.0, b / self.root) / self.root

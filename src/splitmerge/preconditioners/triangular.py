@@ -1,0 +1,33 @@
+"""P = Gᴴ Π S for a sparse lower triangular G, a permutation Π and a diagonal scaling S."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from ..kernels import Array
+from .base import Prepared
+
+
+class SparseTriangular(Prepared):
+    """B ≈ S Πᵀ G Gᴴ Π S; `order[i]` is the row of B that stands at place i of G."""
+
+    def __init__(self, G: Any, order: Array, scaling: Array, *, exact: bool) -> None:
+        self.GH = G.conj().T.tocsr()
+        # SuperLU leaves a triangular matrix as it is, and its solves are the fast triangular solves of SciPy
+        self.lu = splu(sp.csc_matrix(G), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        self.order, self.place = order, np.argsort(order)
+        self.scaling = scaling
+        self.exact = exact
+
+    def apply(self, x: Array) -> Array:
+        return np.asarray(self.GH @ (self.scaling * x)[self.order])
+
+    def solve(self, y: Array) -> Array:
+        return np.asarray(self.lu.solve(y, "H")[self.place] / self.scaling)
+
+    def solve_adjoint(self, x: Array) -> Array:
+        return np.asarray(self.lu.solve((x / self.scaling)[self.order]))

@@ -1,0 +1,26 @@
+"""A progress bar on a terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from .state import State
+
+
+@contextmanager
+def progress_bar(wanted: bool, k: int) -> Iterator[Callable[[State], None] | None]:
+    """Yield a function to call with every state, or None when no bar is wanted."""
+    if not wanted:
+        yield None
+        return
+    from tqdm import tqdm  # only who wants a bar pays for its import
+
+    with tqdm(desc=f"splitmerge, {k} pair{'s' * (k != 1)}", unit=" steps", disable=None, leave=False) as bar:
+
+        def show(state: State) -> None:
+            bar.update()
+            if bar.n % 32 == 0 and not bar.disable:
+                bar.set_postfix(value=f"{state.eigenvalue:.6g}", residual=f"{state.residual:.1e}", refresh=False)
+
+        yield show

@@ -1,0 +1,98 @@
+"""The answer, and everything that one may ask about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .history import History
+from .kernels import Array
+from .pencil import Counts
+from .stopping import Reason
+
+
+class Verdict(str):
+    """"certified", "probed" or "unchecked"; `why` says what that rests on."""
+
+    why: str
+
+    def __new__(cls, word: str, why: str) -> Verdict:
+        self = super().__new__(cls, word)
+        self.why = why
+        return self
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Wall-clock time of the set-up (checks, factorisation, survey) and of the iteration."""
+
+    setup: float
+    iteration: float
+
+    @property
+    def total(self) -> float:
+        """Both together."""
+        return self.setup + self.iteration
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
+
+    eigenvalues
+        (k,), descending for the largest, ascending for the smallest.
+    eigenvectors
+        (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
+    residuals
+        (k,), ‖Au − λBu‖₂ / (Λ‖Bu‖₂) with Λ = maxⱼ |λⱼ + η| over the pairs returned and η the shift that made A + ηB
+        positive semidefinite (0 when A is): no scaling of A, B or u changes it. Recomputed from the user's A and B
+        in double precision.
+    error_bounds
+        (k,), √(rᴴB⁻¹r) for r = Au − λBu: within that distance of each value there is an eigenvalue. (A rounding
+        allowance is added; with inexact solves the bound is an estimate.)
+    converged, reason, steps
+        Whether and why the iteration stopped, and the steps of all pairs together.
+    counts
+        Products with A and B and solves with B of the iteration; `counts.setup` and `counts.monitoring` stand apart.
+    seconds
+        `seconds.setup` and `seconds.iteration`.
+    history
+        A row for every step of every pair.
+    verdict
+        "certified", "probed" or "unchecked", with `verdict.why`: is this known to be *the* k largest?
+    shift
+        η, in the units of the eigenvalues.
+    """
+
+    eigenvalues: Array
+    eigenvectors: Array
+    residuals: Array
+    error_bounds: Array
+    converged: bool
+    reason: Reason
+    steps: int
+    counts: Counts
+    seconds: Seconds
+    history: History = field(repr=False)
+    verdict: Verdict
+    shift: float
+    method: Any
+    story: tuple[str, ...] = field(repr=False, default=())
+
+    def explain(self) -> str:
+        """Which route was taken and why, and what came of it."""
+        return "\n".join((*self.story, self.summary(), f"Completeness: {self.verdict} ({self.verdict.why})."))
+
+    def summary(self) -> str:
+        """The outcome in one sentence."""
+        worst = float(np.max(self.residuals, initial=0.0))
+        count = self.eigenvalues.size
+        counts = self.counts
+        return (
+            f"{count} pair{'s' * (count != 1)} after {self.steps} steps, {counts.A_products} products with A, "
+            f"{counts.B_products} with B, {counts.B_solves} solves with B, "
+            f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration; "
+            f"largest relative residual {worst:.2g}."
+        )

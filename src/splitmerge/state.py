@@ -1,0 +1,91 @@
+"""One iterate x of a method, with A x and B x beside it, so that watching it costs no product."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .kernels import Array
+from .pencil import Pencil
+
+
+class State:
+    """An iterate of the (shifted, deflated, scaled) pencil; `eigenvalue` is already given back in the user's units."""
+
+    __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "pencil", "s", "step", "x")
+
+    def __init__(self, pencil: Pencil, x: Array, Ax: Array, Bx: Array, memory: Any = None) -> None:
+        self.pencil, self.x, self.Ax, self.Bx, self.memory = pencil, x, Ax, Bx, memory
+        self.s = pencil.kernels.dot(x, Ax)
+        self.b = pencil.kernels.dot(x, Bx)
+        if not self.b > 0:
+            pencil.B_norm(x, Bx)
+        self.step = 0
+        self._residual = -1.0
+
+    @property
+    def r(self) -> float:
+        """√(xᴴAx)."""
+        return math.sqrt(self.s) if self.s > 0 else 0.0
+
+    @property
+    def value(self) -> float:
+        """The Rayleigh quotient xᴴAx / xᴴBx of the shifted pencil."""
+        return self.s / self.b
+
+    @property
+    def eigenvalue(self) -> float:
+        """The eigenvalue estimate in the user's units."""
+        return self.pencil.original(self.s / self.b)
+
+    @property
+    def f(self) -> float:
+        """The objective xᴴBx − √(xᴴAx)."""
+        return self.b - self.r
+
+    @property
+    def residual(self) -> float:
+        """‖Ax − λBx‖ / (Λ ‖Bx‖), Λ the largest (shifted) eigenvalue met so far."""
+        if self._residual < 0:
+            self._residual = self._relative_residual()
+        return self._residual
+
+    def _relative_residual(self) -> float:
+        kernels, value = self.pencil.kernels, self.s / self.b
+        error = kernels.norm(kernels.axpy(self.Bx, self.Ax.copy(), a=-value))
+        return relative(error, max(self.pencil.top, abs(value)) * kernels.norm(self.Bx))
+
+    @property
+    def final(self) -> bool:
+        """Is there no further step, because A x vanishes or the search space is exhausted?"""
+        return self.s <= self.pencil.eps**2 * self.pencil.top * self.b
+
+    @property
+    def indefinite(self) -> bool:
+        """Does x show that A has a negative eigenvalue? The objective needs A to be positive semidefinite."""
+        return self.s < -100 * self.pencil.eps * self.pencil.radius * self.b
+
+    def scaled(self) -> State:
+        """The multiple of x with the smallest f; there 2√(xᴴAx) is the Rayleigh quotient."""
+        factor = self.r / (2 * self.b)
+        if factor == 0:
+            return self
+        x, Ax = factor * self.x, factor * self.Ax
+        return State(self.pencil, x, Ax, x if self.pencil.identity else factor * self.Bx, self.memory)
+
+
+def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
+    """The first state: one product with B and one with A, and the scaling that every method starts from."""
+    x, Bx = pencil.project(x, pencil.apply_B(x))
+    norm = pencil.B_norm(x, Bx)
+    x, Bx = x / norm, Bx / norm
+    if pencil.identity:
+        Bx = x
+    return State(pencil, x, pencil.apply_A(x, Bx), Bx, memory).scaled()
+
+
+def relative(error: float, size: float) -> float:
+    """error / size, with 0/0 = 0: a vanishing pair has no error."""
+    if error == 0:
+        return 0.0
+    return error / size if size > 0 else math.inf

@@ -1,0 +1,46 @@
+"""The domain y = P x, in which gradient descent is preconditioned mirror descent (section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scipy.sparse.linalg import LinearOperator
+
+from .kernels import Array
+from .pencil import Pencil
+from .preconditioners import Prepared
+
+
+@dataclass(frozen=True)
+class TransformDomain:
+    """The pair (Ã, B̃) = (P⁻ᴴAP⁻¹, P⁻ᴴBP⁻¹) as operators; eigenvalues are those of (A, B), vectors y = P x."""
+
+    pencil: Pencil
+    P: Prepared
+
+    def to_domain(self, x: Array) -> Array:
+        """Map x to y = P x."""
+        return self.P.apply(x)
+
+    def from_domain(self, y: Array) -> Array:
+        """Map y back to x = P⁻¹ y."""
+        return self.P.solve(y)
+
+    @property
+    def A(self) -> LinearOperator:
+        """P⁻ᴴ A P⁻¹."""
+
+        def multiply(y: Array) -> Array:
+            x = self.P.solve(y)
+            return self.P.solve_adjoint(self.pencil.apply_A(x, self.pencil.apply_B(x)))
+
+        return self._operator(multiply)
+
+    @property
+    def B(self) -> LinearOperator:
+        """P⁻ᴴ B P⁻¹, the identity for an exact P."""
+        return self._operator(lambda y: self.P.solve_adjoint(self.pencil.apply_B(self.P.solve(y))))
+
+    def _operator(self, multiply: object) -> LinearOperator:
+        n = self.pencil.n
+        return LinearOperator((n, n), matvec=multiply, rmatvec=multiply, dtype=self.pencil.dtype)
