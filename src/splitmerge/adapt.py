@@ -71,14 +71,12 @@ def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
 
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
     """The dtype we compute in: single stays single, everything else real or complex becomes double."""
-    dtype = np.dtype(dtype)
-    if dtype.kind not in "biufc":
-        raise ValueError(f"{name} has dtype {dtype}; give real or complex numbers")
-    if dtype in (np.float32, np.complex64, np.float64, np.complex128):
-        return dtype.newbyteorder("=")
-    if dtype == np.float16:
-        return np.dtype(np.float32)
-    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+    given: np.dtype[Any] = np.dtype(dtype)
+    if given.kind not in "biufc":
+        raise ValueError(f"{name} has dtype {given}; give real or complex numbers")
+    if given.kind == "c":
+        return np.dtype(np.complex64 if given.char == "F" else np.complex128)
+    return np.dtype(np.float32 if given.char in "fe" else np.float64)
 
 
 def _check_square(shape: Any, name: str) -> int:
@@ -151,7 +149,7 @@ def _dense(a: Array, size: float, scale: float) -> Operator:
 
 def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     dtype = working_dtype(M.dtype, name)
-    n = _check_square(M.shape, name)
+    _check_square(M.shape, name)
     a = sp.csr_array(M)
     if not a.has_canonical_format:
         a = a.copy()
@@ -181,7 +179,9 @@ def _adapt_function(M: Any, name: str, sign: int) -> Operator:
         dtype = working_dtype(M.dtype, name)
     size = max(float(np.linalg.norm(Mu) / np.linalg.norm(u)), float(np.linalg.norm(Mv) / np.linalg.norm(v)))
     if math.isfinite(size) and size > 0:
-        asymmetry = abs(np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))) / (np.linalg.norm(u) * np.linalg.norm(v))
+        asymmetry = abs(np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))) / (
+            np.linalg.norm(u) * np.linalg.norm(v)
+        )
     else:
         asymmetry = 0.0
     _check_values(size, float(asymmetry) * size, dtype, name)

@@ -133,4 +133,6 @@ class Deflation:
         if j >= self.survey.ritz.size:
             return False
         slack = (1e4 * self.pencil.eps if self.pencil.exact_solves else 1e-5) * self.pencil.radius
-        return outcome.state.value - self.shift < float(self.survey.ritz[j]) - max(slack, outcome.state.residual * self.pencil.radius)
+        return outcome.state.value - self.shift < float(self.survey.ritz[j]) - max(
+            slack, outcome.state.residual * self.pencil.radius
+        )

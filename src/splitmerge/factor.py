@@ -28,7 +28,7 @@ class DenseFactor:
     exact = True
 
     def __init__(self, B: Array) -> None:
-        potrf = get_lapack_funcs("potrf", dtype=B.dtype)
+        potrf: Any = get_lapack_funcs("potrf", dtype=B.dtype)
         self.U, info = potrf(B, lower=0, clean=1)
         if info > 0:
             raise _not_definite(info - 1, _schur_pivot(B, info - 1))
@@ -90,7 +90,11 @@ def _schur_pivot(B: Array, index: int) -> float:
 
 def _not_definite(index: int, pivot: float, at_least: bool = False) -> NotPositiveDefinite:
     kind = "indefinite" if pivot < 0 else "singular to working precision"
-    what = f"at or before pivot {index} (row {index}, counted from 0)" if at_least else f"at pivot {index} (counted from 0), {pivot:.3g}"
+    what = (
+        f"at or before pivot {index} (row {index}, counted from 0)"
+        if at_least
+        else f"at pivot {index} (counted from 0), {pivot:.3g}"
+    )
     return NotPositiveDefinite(
         f"B is not positive definite: its Cholesky factorisation breaks down {what}, so B is {kind}; "
         f"remove the rows and columns without mass, or add a small multiple of the identity to B"

@@ -129,5 +129,4 @@ class TraceBound:
 
 def positive_curvature(pencil: Pencil, bound: CurvatureBound, rng: np.random.Generator | None = None) -> float:
     """L₊ = 2λ₁(B), for which ∇²f(x) ≼ L₊ I at every x (equation 2.4)."""
-    value = 2 * bound.largest(pencil, None, rng or np.random.default_rng(0))
-    return value
+    return 2 * bound.largest(pencil, None, rng or np.random.default_rng(0))

@@ -6,6 +6,7 @@ shifted nor the deflated matrix is ever formed. Products are counted here and no
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,9 @@ class Counts(Tally):
 class BSolver(Protocol):
     """Solves B w = b; `exact` says whether w is right to working precision."""
 
-    exact: bool
+    @property
+    def exact(self) -> bool:
+        """Right to working precision?"""
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Return w ≈ B⁻¹b and the product B w (b itself for an exact solver)."""
@@ -169,7 +172,7 @@ class Pencil:
                 f"B is not positive definite: xᴴBx = {square:.3g} for a vector met in the iteration; "
                 f"B must have only positive eigenvalues"
             )
-        return float(square) ** 0.5
+        return math.sqrt(square)
 
     def original(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""

@@ -14,11 +14,12 @@ from .stopping import Reason
 
 
 class Verdict(str):
-    """"certified", "probed" or "unchecked"; `why` says what that rests on."""
+    """ "certified", "probed" or "unchecked"; `why` says what that rests on."""
 
     why: str
 
     def __new__(cls, word: str, why: str) -> Verdict:
+        """The word, with its reason attached."""
         self = super().__new__(cls, word)
         self.why = why
         return self

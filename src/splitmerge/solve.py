@@ -193,7 +193,8 @@ def _error_bounds(pencil: Pencil, pairs: Pairs) -> Array:
         for r in pairs.errors.T.astype(pencil.dtype):
             w, _ = pencil.solve_B(np.ascontiguousarray(r))
             bounds.append(max(float(np.vdot(r, w).real), 0.0) ** 0.5)
-    return np.array(bounds) + visible(0, pencil) * np.abs(pairs.values + pencil.shift).max()
+    top = float(np.abs(pairs.values + pencil.shift).max())
+    return np.array(bounds) + visible(0, pencil) * top
 
 
 def _verdict(known: Survey, k: int) -> Verdict:
@@ -210,7 +211,9 @@ def _story(
 ) -> tuple[str, ...]:
     """The route in sentences, for `explain`."""
     kinds = pencil.A.kind if pencil.B is None else f"{pencil.A.kind}, {pencil.B.kind}"
-    lines = [f"The {which} eigenvalues of a pair of size {pencil.n} ({kinds}, {pencil.dtype}) were sought with {method!r}."]
+    lines = [
+        f"The {which} eigenvalues of a pair of size {pencil.n} ({kinds}, {pencil.dtype}) were sought with {method!r}."
+    ]
     if inner is None:
         lines.append("B is the identity, so no work was done for it.")
     else:
@@ -218,7 +221,9 @@ def _story(
     if which == "smallest":
         lines.append("The smallest of (A, B) were found as the largest of (−A, B).")
     if abs(pencil.A.scale) != 1 or (pencil.B is not None and pencil.B.scale != 1):
-        lines.append("The entries are of extreme size, so the pair was scaled by powers of two and the answer scaled back.")
+        lines.append(
+            "The entries are of extreme size, so the pair was scaled by powers of two and the answer scaled back."
+        )
     if pencil.shift:
         lines.append(
             f"{'−A' if which == 'smallest' else 'A'} is not positive semidefinite, as the objective needs it: "

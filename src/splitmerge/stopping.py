@@ -24,9 +24,13 @@ class Reason(Enum):
     ANGLE = "The angle to the reference met the tolerance."
     MAX_STEPS = "The limit of steps was reached: allow more max_steps, loosen tol, or choose a faster method."
     MAX_SECONDS = "The time limit was reached: allow more seconds, or choose a faster method."
-    STAGNATED = "The residual no longer falls: the tolerance is beyond what this precision allows, or progress is too slow."
+    STAGNATED = (
+        "The residual no longer falls: the tolerance is beyond what this precision allows, or progress is too slow."
+    )
     EXHAUSTED = "The search space is exhausted before the rule was met: start from another x0."
-    UNCONFIRMED = "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
+    UNCONFIRMED = (
+        "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
+    )
     MISSED = "A larger eigenvalue is known to exist than the one found: start from another x0, or use Lanczos."
     CALLBACK = "The callback asked to stop."
     INTERRUPTED = "The run was interrupted from the keyboard."
@@ -104,6 +108,9 @@ class SineAngle(Rule):
 
     def __post_init__(self) -> None:
         check_tolerance(self.tol)
+
+    def __repr__(self) -> str:
+        return f"SineAngle(reference of shape {np.shape(self.reference)}, tol={self.tol:g})"
 
     def begin(self, pencil: Pencil) -> Check:
         """B-orthonormalise the reference; products are booked as monitoring."""
@@ -191,6 +198,9 @@ class _Either(Rule):
     left: Rule
     right: Rule
 
+    def __repr__(self) -> str:
+        return f"{self.left!r} | {self.right!r}"
+
     def begin(self, pencil: Pencil) -> Check:
         left, right = self.left.begin(pencil), self.right.begin(pencil)
 
@@ -215,6 +225,9 @@ class _Either(Rule):
 class _Both(Rule):
     left: Rule
     right: Rule
+
+    def __repr__(self) -> str:
+        return f"({self.left!r}) & ({self.right!r})"
 
     def begin(self, pencil: Pencil) -> Check:
         left, right = self.left.begin(pencil), self.right.begin(pencil)

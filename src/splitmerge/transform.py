@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from scipy.sparse.linalg import LinearOperator
 
@@ -27,7 +29,7 @@ class TransformDomain:
         return self.P.solve(y)
 
     @property
-    def A(self) -> LinearOperator:
+    def A(self) -> Any:
         """P⁻ᴴ A P⁻¹."""
 
         def multiply(y: Array) -> Array:
@@ -37,10 +39,10 @@ class TransformDomain:
         return self._operator(multiply)
 
     @property
-    def B(self) -> LinearOperator:
+    def B(self) -> Any:
         """P⁻ᴴ B P⁻¹, the identity for an exact P."""
         return self._operator(lambda y: self.P.solve_adjoint(self.pencil.apply_B(self.P.solve(y))))
 
-    def _operator(self, multiply: object) -> LinearOperator:
+    def _operator(self, multiply: Callable[[Array], Array]) -> Any:
         n = self.pencil.n
         return LinearOperator((n, n), matvec=multiply, rmatvec=multiply, dtype=self.pencil.dtype)

@@ -25,6 +25,6 @@ def synthetic_pair(n: int, kappa_B: float, *, kappa_A: float = 100.0, rng: Any =
         Q, R = np.linalg.qr(generator.standard_normal((n, n)))
         Q *= np.sign(R.diagonal())  # uniformly distributed only with this sign
         M = (Q * np.linspace(1 / kappa, 1, n)) @ Q.T
-        return (M + M.T) / 2
+        return np.asarray((M + M.T) / 2)
 
     return matrix(kappa_A), matrix(kappa_B)

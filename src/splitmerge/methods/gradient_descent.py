@@ -27,7 +27,9 @@ class GradientDescent(Method):
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
         """Bound λ₁(B) if the step size asks for it."""
         stepsize = self.stepsize if isinstance(self.stepsize, StepSize) else Fixed(self.stepsize)
-        return DescentSetup(None, stepsize.rule(lambda: self.curvature.largest(pencil, None, rng), rng), stepsize.rescale)
+        return DescentSetup(
+            None, stepsize.rule(lambda: self.curvature.largest(pencil, None, rng), rng), stepsize.rescale
+        )
 
     def step(self, state: State) -> State:
         """Equation 3.1: mirror descent with P = I."""

@@ -41,7 +41,8 @@ class _Diagonal(Prepared):
     def solve(self, y: Array) -> Array:
         return y / self.root
 
-    solve_adjoint = solve
+    def solve_adjoint(self, x: Array) -> Array:
+        return self.solve(x)
 
     def gram_solve(self, b: Array) -> Array:
         return b * self.inverse_gram

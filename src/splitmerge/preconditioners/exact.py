@@ -31,7 +31,7 @@ class _DenseCholesky(Prepared):
 
     def __init__(self, factor: DenseFactor) -> None:
         self.factor = factor
-        self.trmv = get_blas_funcs("trmv", dtype=factor.U.dtype)
+        (self.trmv,) = get_blas_funcs(("trmv",), dtype=factor.U.dtype)
 
     def apply(self, x: Array) -> Array:
         return np.asarray(self.trmv(self.factor.U, x))
@@ -80,4 +80,5 @@ class _Root(Prepared):
     def solve(self, y: Array) -> Array:
         return np.asarray(self.vectors @ ((self.vectors.conj().T @ y) / self.roots))
 
-    solve_adjoint = solve
+    def solve_adjoint(self, x: Array) -> Array:
+        return self.solve(x)

@@ -18,16 +18,21 @@ class SparseTriangular(Prepared):
     def __init__(self, G: Any, order: Array, scaling: Array, *, exact: bool) -> None:
         self.GH = G.conj().T.tocsr()
         # SuperLU leaves a triangular matrix as it is, and its solves are the fast triangular solves of SciPy
-        self.lu = splu(sp.csc_matrix(G), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        self.lu: Any = splu(
+            sp.csc_matrix(G), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
         self.order, self.place = order, np.argsort(order)
         self.scaling = scaling
         self.exact = exact
 
     def apply(self, x: Array) -> Array:
+        """P x."""
         return np.asarray(self.GH @ (self.scaling * x)[self.order])
 
     def solve(self, y: Array) -> Array:
+        """P⁻¹ y."""
         return np.asarray(self.lu.solve(y, "H")[self.place] / self.scaling)
 
     def solve_adjoint(self, x: Array) -> Array:
+        """P⁻ᴴ x."""
         return np.asarray(self.lu.solve((x / self.scaling)[self.order]))

@@ -1,0 +1,45 @@
+# Everything runs in .venv, which the first target makes. PYTHON may name another interpreter of version 3.11 or later.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help install demo test test-slow lint bench clean
+
+help:
+	@echo "make install    a virtual environment with all that development needs"
+	@echo "make demo       solve a built-in pair with every method: a table and a picture (out/demo.png)"
+	@echo "make test       lint, types and tests"
+	@echo "make test-slow  the exhaustive checks"
+	@echo "make lint       ruff and mypy only"
+	@echo "make bench      speed as ratios"
+	@echo "make clean      remove the virtual environment and the output"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "splitmerge needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(STAMP)
+
+install: $(STAMP)
+
+demo: install
+	$(BIN)/python examples/demo.py --out out/demo.png
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+bench: install
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

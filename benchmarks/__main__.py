@@ -1,0 +1,22 @@
+"""Run the benchmarks named on the command line, or all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from . import overhead, speedup
+
+BENCHMARKS: dict[str, Callable[[], None]] = {"overhead": overhead.main, "speedup": speedup.main}
+
+
+def main() -> None:
+    names = sys.argv[1:] or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    for name in names:
+        BENCHMARKS[name]()
+
+
+main()

@@ -1,0 +1,85 @@
+"""Real matrices: Lapla3, Harwell-Boeing, SCF. Skipped where the data are not at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse.linalg
+from data import harwell_boeing, lapla3, lund, scf
+
+import splitmerge as sm
+
+CG = sm.ConjugateGradient(30, sm.Diagonal())
+
+
+@pytest.fixture(scope="module")
+def lapla():
+    A, B = lapla3()
+    values, vectors = scipy.sparse.linalg.eigsh(A, 1, M=B, which="LA", tol=1e-12, v0=np.ones(A.shape[0]))
+    return A, B, values[0], vectors[:, 0]
+
+
+@pytest.mark.parametrize("inner", [sm.Cholesky(), CG], ids=["factorised", "cg30"])
+@pytest.mark.parametrize(("method", "limit"), [(sm.SplitMerge, 60), (sm.Power, 480)])
+@pytest.mark.parametrize("seed", range(2))
+def test_lapla3_steps(lapla, inner, method, limit, seed):
+    A, B, value, u = lapla
+    sol = sm.solve(A, B, method=method(inner=inner), stop=sm.SineAngle(u, 1e-5), rng=seed)
+    print(f"{method.__name__} {type(inner).__name__}: {sol.steps} steps, λ = {sol.eigenvalues[0]:.4f}")
+    assert sol.steps <= limit
+    assert sol.eigenvalues[0] == pytest.approx(26776.88, abs=5e-3)
+    assert sol.eigenvalues[0] == pytest.approx(value, rel=1e-9)
+
+
+def test_lapla3_to_a_small_residual(lapla):
+    A, B, value, u = lapla
+    for inner in (None, CG, sm.ConjugateGradient(30, sm.IncompleteCholesky())):
+        sol = sm.solve(A, B, method=sm.SplitMerge(inner=inner), tol=1e-10, rng=0)
+        r = A @ sol.eigenvectors[:, 0] - sol.eigenvalues[0] * (B @ sol.eigenvectors[:, 0])
+        size = sol.eigenvalues[0] * np.linalg.norm(B @ sol.eigenvectors[:, 0])
+        assert np.linalg.norm(r) / size <= 1.01e-10
+        assert sol.residuals[0] == pytest.approx(np.linalg.norm(r) / size, rel=1e-3)
+
+
+@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
+@pytest.mark.parametrize("method", [sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("name", ["02", "05", "07", "lund"])
+def test_five_pairs_by_deflation(name, method, dense):
+    A, B = lund() if name == "lund" else harwell_boeing(name)
+    exact = scipy.linalg.eigh(A.toarray(), B.toarray(), eigvals_only=True)[::-1][:5]
+    if dense:
+        A, B = A.toarray(), B.toarray()
+    sol = sm.solve(A, B, k=5, method=method, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-8)
+    U = sol.eigenvectors
+    assert np.abs(U.T @ (B @ U) - np.eye(5)).max() <= 1e-10
+    assert (sol.residuals <= 1e-8).all()
+    assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds).all()
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize(
+    "method", [sm.SplitMerge(), sm.Power(), sm.MirrorDescent(), sm.Lanczos()], ids=lambda m: type(m).__name__
+)
+def test_indefinite_A_of_a_molecule(which, method):
+    F, S = scf("h2o_ccpvdz")
+    exact = scipy.linalg.eigh(F, S, eigvals_only=True)
+    exact = exact[::-1][:5] if which == "largest" else exact[:5]
+    sol = sm.solve(F, S, k=5, which=which, method=method, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-8)
+    # every eigenvalue but the core's is needed above zero for the objective, and given back as it was
+    assert (sol.shift > 0) == method.needs_semidefinite
+    assert np.abs(sol.eigenvectors.T @ S @ sol.eigenvectors - np.eye(5)).max() <= 1e-10
+
+
+def test_cg_on_badly_conditioned_B_is_honest():
+    """With 30 steps a solve on bcsst 08 the answer is right, or the partial solution is raised with its residuals."""
+    A, B = harwell_boeing("08")
+    exact = scipy.linalg.eigh(A.toarray(), B.toarray(), eigvals_only=True)[-1]
+    try:
+        sol = sm.solve(A, B, method=sm.SplitMerge(inner=CG), max_steps=3000, rng=0)
+    except sm.NotConverged as failure:
+        assert failure.solution.residuals[0] > 1e-8
+    else:
+        assert sol.eigenvalues[0] == pytest.approx(exact, rel=1e-8)
