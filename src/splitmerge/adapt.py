@@ -7,6 +7,7 @@ data are shared, never written to; a copy is made only where the layout, the dty
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,6 +38,7 @@ class Operator:
     matrix: Any
     size: float
     scale: float
+    recast: Callable[[np.dtype[Any]], Operator] | None = None
 
     def diagonal(self) -> Array:
         """The diagonal, where there are entries to look at."""
@@ -62,9 +64,11 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
 
 
 def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
-    """The same operator in `dtype`, which must hold its own."""
-    if op.dtype == dtype or op.matrix is None:
+    """The same operator in `dtype`, which must be wide enough for it."""
+    if op.dtype == dtype:
         return op
+    if op.recast is not None:
+        return op.recast(dtype)
     matrix = op.matrix.astype(dtype)
     return _dense(matrix, op.size, op.scale) if op.kind == "dense" else _sparse(matrix, op.size, op.scale)
 
@@ -80,11 +84,15 @@ def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
 
 
 def _check_square(shape: Any, name: str) -> int:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"{name} has shape {tuple(shape)}; a square matrix is needed")
-    if shape[0] == 0:
-        raise ValueError(f"{name} is empty (shape {tuple(shape)}); there is nothing to solve")
-    return int(shape[0])
+    try:
+        rows, columns = (operator.index(size) for size in shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has shape {shape}; a square matrix is needed") from None
+    if rows != columns:
+        raise ValueError(f"{name} has shape {(rows, columns)}; a square matrix is needed")
+    if rows == 0:
+        raise ValueError(f"{name} is empty (shape {(rows, columns)}); there is nothing to solve")
+    return rows
 
 
 def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str) -> None:
@@ -120,7 +128,8 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
         raise ValueError(f"{name} is not a rectangular table of numbers: {error}") from None
     dtype = working_dtype(a.dtype, name)
     n = _check_square(a.shape, name)
-    a = np.asarray(a, dtype=dtype)
+    with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
+        a = np.asarray(a, dtype=dtype)
     size = asymmetry = 0.0
     for start in range(0, n, _BLOCK):
         rows, columns = a[start : start + _BLOCK], a[:, start : start + _BLOCK]
@@ -171,30 +180,46 @@ def _sparse(a: Any, size: float, scale: float) -> Operator:
 
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
-    rng = np.random.default_rng(0)
-    u, v = rng.standard_normal((2, n))
+    u, v = np.random.default_rng(0).standard_normal((2, n))
     Mu, Mv = (_product(M, x, n, name) for x in (u, v))
-    dtype = working_dtype(np.result_type(Mu.dtype if getattr(M, "dtype", None) is None else M.dtype, Mu.dtype), name)
-    if getattr(M, "dtype", None) is not None and np.dtype(M.dtype).char in "fF":
-        dtype = working_dtype(M.dtype, name)
-    size = max(float(np.linalg.norm(Mu) / np.linalg.norm(u)), float(np.linalg.norm(Mv) / np.linalg.norm(v)))
-    if math.isfinite(size) and size > 0:
-        asymmetry = abs(np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))) / (
-            np.linalg.norm(u) * np.linalg.norm(v)
-        )
-    else:
-        asymmetry = 0.0
-    _check_values(size, float(asymmetry) * size, dtype, name)
-    scale = _scaling(size, dtype, sign)
+    # in extended range, so that no entry is too large or too small to be squared
+    sizes = [float(np.abs(y).max()) for y in (Mu, Mv)]
+    size = max(sizes)
+    asymmetry = 0.0
+    if size > 0:
+        difference = np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))
+        asymmetry = float(abs(difference)) / float(np.linalg.norm(u) * np.linalg.norm(v)) * size
+    stated = getattr(M, "dtype", None)
+    dtype = working_dtype(Mu.dtype if stated is None else stated, name)
+    if Mu.dtype.kind == "c":
+        dtype = np.result_type(dtype, np.complex64)
+    _check_values(size, asymmetry, dtype, name)
+    return _function(M, name, n, dtype, size, _scaling(size, dtype, sign))
+
+
+def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
+    takes_complex = dtype.kind == "c" and np.dtype(getattr(M, "dtype", None) or dtype).kind == "c"
+
+    before = math.ldexp(1.0, math.frexp(scale)[1] // 2)
+    after = scale / before
 
     def times(x: Array) -> Array:
-        y = _product(M, x, n, name)
-        return np.asarray(y * scale if scale != 1 else y, dtype=dtype)
+        # half of the scale before the product and half after it: nothing under- or overflows inside the user's code
+        x = x * before if scale != 1 else x
+        if dtype.kind == "c" and not takes_complex:
+            # a real operator beside a complex partner
+            y = _product(M, x.real, n, name) + 1j * _product(M, x.imag, n, name)
+        else:
+            y = _product(M, x, n, name)
+        return np.asarray(y * after if scale != 1 else y, dtype=dtype)
 
     def times_block(X: Array) -> Array:
         return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
 
-    return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale)
+    def recast(other: np.dtype[Any]) -> Operator:
+        return _function(M, name, n, other, size, scale)
+
+    return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
 
 
 def _product(M: Any, x: Array, n: int, name: str) -> Array:

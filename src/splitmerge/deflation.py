@@ -17,7 +17,7 @@ from .driver import Driver, Outcome
 from .kernels import Array
 from .krylov import Survey, random_vector
 from .pencil import Pencil
-from .state import relative
+from .state import State, magnitude, relative, rounding_level
 from .stopping import Reason
 
 MAX_RESTARTS = 3
@@ -31,6 +31,7 @@ class Pairs:
     vectors: Array
     errors: Array
     residuals: Array
+    rounding: Array
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
@@ -46,10 +47,13 @@ def verify(pencil: Pencil, X: Array) -> Pairs:
         vectors = vectors.astype(pencil.dtype).astype(double)
         AX, BX = products_in_double(pencil, vectors, double)
     errors = AX - BX * values
-    top = float(np.abs(values + pencil.shift).max())
-    norms = zip(np.linalg.norm(errors, axis=0), np.linalg.norm(BX, axis=0), strict=True)
-    residuals = np.array([relative(float(error), top * float(size)) for error, size in norms])
-    return Pairs(values, vectors, errors, residuals)
+    # the same measures as those of the loop
+    norms = (np.linalg.norm(columns, axis=0).tolist() for columns in (errors, vectors, BX))
+    residuals, rounding = [], []
+    for value, error, length, size in zip((values + pencil.shift).tolist(), *norms, strict=True):
+        residuals.append(relative(error, magnitude(pencil, value) * size))
+        rounding.append(rounding_level(pencil, value, length, size))
+    return Pairs(values, vectors, errors, np.array(residuals), np.array(rounding))
 
 
 def _hermitian(H: Array) -> Array:
@@ -80,19 +84,18 @@ class Deflation:
         self.shift = self.survey.shift if self.driver.method.needs_semidefinite else 0.0
         self.vectors: list[Array] = []
         self.B_vectors: list[Array] = []
-        self.values: list[float] = []
 
     def sweep(self, k: int, start: Callable[[int], Array | None]) -> Reason:
         """Find k pairs from scratch, from `start(j)` where that is not None; stop early when one fails."""
-        self.vectors, self.B_vectors, self.values = [], [], []
+        self.vectors, self.B_vectors = [], []
         reason = Reason.RESIDUAL
         for j in range(k):
             outcome = self._pair(j, start(j))
-            state, reason = outcome.state, outcome.reason
-            norm = state.b**0.5
-            self.values.append(state.value - self.shift)
-            self.vectors.append(state.x / norm)
-            self.B_vectors.append(state.Bx / norm)
+            reason = outcome.reason
+            if outcome.state is not None:
+                norm = outcome.state.b**0.5
+                self.vectors.append(outcome.state.x / norm)
+                self.B_vectors.append(outcome.state.Bx / norm)
             if not reason.converged:
                 break
         self._deflate(0)
@@ -100,15 +103,12 @@ class Deflation:
 
     def _deflate(self, count: int) -> None:
         """Take the first `count` vectors out of A."""
-        if count == 0:
-            empty = np.zeros((self.pencil.n, 0), self.pencil.dtype)
-            self.pencil.transform(shift=self.shift, found=empty, B_found=empty, top=0.0)
-            return
+        empty = np.zeros((self.pencil.n, 0), self.pencil.dtype)
         self.pencil.transform(
             shift=self.shift,
-            found=np.asfortranarray(np.column_stack(self.vectors[:count])),
-            B_found=np.asfortranarray(np.column_stack(self.B_vectors[:count])),
-            top=max(self.values[:count]) + self.shift,
+            found=np.asfortranarray(np.column_stack([empty, *self.vectors[:count]])),
+            B_found=np.asfortranarray(np.column_stack([empty, *self.B_vectors[:count]])),
+            radius=float(np.abs(self.survey.ritz + self.shift).max()),
         )
 
     def _pair(self, j: int, x: Array | None) -> Outcome:
@@ -116,23 +116,33 @@ class Deflation:
         restarts = 0
         while True:
             self._deflate(j)
-            self.pencil.radius = float(np.abs(self.survey.ritz).max()) + self.shift
-            outcome = self.driver.run(random_vector(self.pencil, self.rng) if x is None else x, j)
-            if outcome.indefinite:
+            outcome = self.driver.run(self._start(x), j)
+            if outcome.state is not None and outcome.indefinite:
                 self.shift += 2 * abs(outcome.state.value)
                 continue
-            if not outcome.reason.converged or not self._passed_over(j, outcome):
+            done = outcome.reason.converged or outcome.reason is Reason.EXHAUSTED
+            if not done or not self._passed_over(j, outcome.state):
                 return outcome
             if restarts == MAX_RESTARTS:
                 return Outcome(outcome.state, Reason.MISSED)
             restarts += 1
             x = self.survey.leader if j == 0 else None
 
-    def _passed_over(self, j: int, outcome: Outcome) -> bool:
+    def _start(self, x: Array | None) -> Array:
+        """`x`, unless there is none or it lies in the span of what was found already: then a random vector."""
+        if x is not None:
+            with self.pencil.counting(self.pencil.counts.monitoring):
+                Bx = self.pencil.apply_B(x)
+            kept, B_kept = self.pencil.project(x, Bx)
+            if np.vdot(kept, B_kept).real > self.pencil.eps * np.vdot(x, Bx).real:
+                return x
+        return random_vector(self.pencil, self.rng)
+
+    def _passed_over(self, j: int, state: State | None) -> bool:
         """Is the j-th value below the j-th Ritz value of the survey, which λ_j cannot be?"""
-        if j >= self.survey.ritz.size:
+        if state is None or j >= self.survey.ritz.size:
             return False
-        slack = (1e4 * self.pencil.eps if self.pencil.exact_solves else 1e-5) * self.pencil.radius
-        return outcome.state.value - self.shift < float(self.survey.ritz[j]) - max(
-            slack, outcome.state.residual * self.pencil.radius
-        )
+        pencil = self.pencil
+        slack = (1e4 * pencil.eps if pencil.exact_solves else 1e-5) * pencil.radius
+        slack += 10 * (state.residual + state.rounding) * magnitude(pencil, state.value)
+        return state.value - self.shift < float(self.survey.ritz[j]) - slack

@@ -36,9 +36,11 @@ def iterates(
     generator = np.random.default_rng(rng)
     x = random_vector(pencil, generator) if x0 is None else np.asarray(x0, dtype=pencil.dtype)
     if pencil.solver is None:
-        attach(pencil, method.inner)
+        with pencil.counting(pencil.counts.setup):
+            attach(pencil, method.inner)
     if memory is None:
-        memory = method.setup(pencil, generator)
+        with pencil.counting(pencil.counts.setup):
+            memory = method.setup(pencil, generator)
     state = method.first(pencil, x, memory)
     step = 0
     while True:
@@ -52,9 +54,9 @@ def iterates(
 
 @dataclass(frozen=True)
 class Outcome:
-    """The last state of a pair and why it is the last; `indefinite` asks for a larger shift."""
+    """The last state of a pair (None if it was interrupted before its first) and why it is the last."""
 
-    state: State
+    state: State | None
     reason: Reason
     indefinite: bool = False
 
@@ -71,40 +73,48 @@ class Driver:
     callback: Callable[[State], Any] | None
     show: Callable[[State], None] | None
     steps: int = 0
+    last: State | None = None
 
     def run(self, x: Array, pair: int) -> Outcome:
         """Iterate from x until the check fires, and confirm a success with products computed afresh."""
+        self.last = None
+        try:
+            outcome = self._confirmed(x, pair)
+        except KeyboardInterrupt:
+            outcome = Outcome(self.last, Reason.INTERRUPTED)
+        return outcome
+
+    def _confirmed(self, x: Array, pair: int) -> Outcome:
         for _ in range(MAX_CONFIRMATIONS):
-            outcome = self._iterate(x, pair)
-            self.steps += outcome.state.step
-            if not outcome.reason.converged or outcome.indefinite:
-                return outcome
+            state, reason = self._iterate(x, pair)
+            if not reason.converged:
+                return Outcome(state, reason, indefinite=state.indefinite)
             with self.pencil.counting(self.pencil.counts.monitoring):
-                fresh = start(self.pencil, outcome.state.x)
-            fresh.step = outcome.state.step
-            reason = self.check(fresh)
-            if reason is not None and reason.converged:
+                fresh = start(self.pencil, state.x)
+            fresh.step = state.step
+            confirmed = self.check(fresh)
+            if confirmed is not None and confirmed.converged:
+                return Outcome(fresh, confirmed)
+            at_rounding = fresh.residual <= fresh.rounding
+            if reason is Reason.PRECISION and at_rounding:
                 return Outcome(fresh, reason)
             x = fresh.x
-        return Outcome(fresh, Reason.UNCONFIRMED)
+        lost = reason is Reason.RESIDUAL and at_rounding
+        return Outcome(fresh, Reason.PRECISION if lost else Reason.UNCONFIRMED)
 
-    def _iterate(self, x: Array, pair: int) -> Outcome:
-        state = None
-        try:
-            for state in iterates(self.pencil, self.method, x, memory=self.memory):
-                self.history.record(pair, state)
-                if state.indefinite:
-                    return Outcome(state, Reason.EXHAUSTED, indefinite=True)
-                reason = self.check(state)
-                if self.show is not None:
-                    self.show(state)
-                if self.callback is not None and self.callback(state) and reason is None:
-                    reason = Reason.CALLBACK
-                if reason is not None:
-                    return Outcome(state, reason)
-        except KeyboardInterrupt:
-            if state is None:
-                raise
-            return Outcome(state, Reason.INTERRUPTED)
-        assert state is not None
-        return Outcome(state, Reason.EXHAUSTED)
+    def _iterate(self, x: Array, pair: int) -> tuple[State, Reason]:
+        """The last state from x, and why it is the last."""
+        for state in iterates(self.pencil, self.method, x, memory=self.memory):
+            self.last = state
+            self.steps += state.step > 0
+            self.history.record(pair, state)
+            if state.indefinite:
+                return state, Reason.EXHAUSTED
+            reason = self.check(state)
+            if self.show is not None:
+                self.show(state)
+            if self.callback is not None and self.callback(state) and reason is None:
+                reason = Reason.CALLBACK
+            if reason is not None:
+                return state, reason
+        return state, Reason.PRECISION if state.residual <= state.rounding else Reason.EXHAUSTED

@@ -18,3 +18,6 @@ class NotConverged(RuntimeError):
     def __init__(self, solution: Solution) -> None:
         super().__init__(f"{solution.reason.advice} {solution.summary()}")
         self.solution = solution
+
+    def __reduce__(self) -> tuple[type[NotConverged], tuple[Solution]]:
+        return type(self), (self.solution,)

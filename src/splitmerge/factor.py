@@ -47,28 +47,46 @@ class SparseFactor:
     exact = True
 
     def __init__(self, B: Any) -> None:
-        try:
-            lu = splu(
-                sp.csc_matrix(B, copy=True),
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError as error:
-            if "singular" not in str(error):
-                raise
-            raise _not_definite(int(np.argmin(B.diagonal().real)), 0.0, at_least=True) from None
-        self.lu = lu
+        lu = _symmetric_lu(B)
+        if lu is None:
+            raise _not_definite(_zero_pivot(B), 0.0)
+        self.lu: Any = lu
         self.order = np.argsort(lu.perm_c)
         self.pivots = lu.U.diagonal().real
-        moved = lu.perm_r != lu.perm_c
-        if moved.any():
-            raise _not_definite(int(np.argmax(moved)), 0.0, at_least=True)
-        _check_pivots(self.pivots, B.diagonal().real[self.order], self.order)
+        _check_pivots(self.pivots, np.abs(B.diagonal())[self.order], self.order)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
         return self.lu.solve(b), b
+
+
+def _symmetric_lu(B: Any) -> Any:
+    """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order."""
+    try:
+        lu = splu(
+            sp.csc_matrix(B, copy=True),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError as error:
+        if "singular" not in str(error):
+            raise
+        return None
+    return lu if (lu.perm_r == lu.perm_c).all() else None
+
+
+def _zero_pivot(B: Any) -> int:
+    """Where a factorisation met a zero pivot: with a shift of the size of rounding it ends, and shows where."""
+    diagonal = B.diagonal().real
+    if diagonal.min() <= 0:
+        return int(np.argmin(diagonal))
+    shift = float(diagonal.max()) * float(np.finfo(B.dtype).eps)
+    lu = _symmetric_lu(B + sp.diags_array(np.full(B.shape[0], shift, B.dtype)))
+    if lu is None:
+        return int(np.argmin(diagonal))
+    order = np.argsort(lu.perm_c)
+    return int(order[np.argmin(lu.U.diagonal().real / diagonal[order])])
 
 
 def _check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
@@ -88,14 +106,9 @@ def _schur_pivot(B: Array, index: int) -> float:
     return float((B[index, index] - np.vdot(B[:index, index], w)).real)
 
 
-def _not_definite(index: int, pivot: float, at_least: bool = False) -> NotPositiveDefinite:
+def _not_definite(index: int, pivot: float) -> NotPositiveDefinite:
     kind = "indefinite" if pivot < 0 else "singular to working precision"
-    what = (
-        f"at or before pivot {index} (row {index}, counted from 0)"
-        if at_least
-        else f"at pivot {index} (counted from 0), {pivot:.3g}"
-    )
     return NotPositiveDefinite(
-        f"B is not positive definite: its Cholesky factorisation breaks down {what}, so B is {kind}; "
-        f"remove the rows and columns without mass, or add a small multiple of the identity to B"
+        f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}: "
+        f"B is {kind}; remove the rows and columns without mass, or add a small multiple of the identity to B"
     )

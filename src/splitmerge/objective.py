@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .checks import whole
 from .kernels import Array
 from .krylov import LanczosProcess, largest_eigenvalue, random_vector
 from .pencil import Pencil, PSolver
@@ -92,9 +93,12 @@ class CurvatureBound(Protocol):
 
 @dataclass(frozen=True)
 class LanczosBound:
-    """λ₁(B̃) from a few Lanczos steps, their error estimate added: at most a per cent or so too large."""
+    """λ₁(B̃) from a few Lanczos steps, raised by a per cent or so to be an upper bound almost surely."""
 
-    steps: int = 40
+    steps: int = 80
+
+    def __post_init__(self) -> None:
+        whole(self.steps, "steps", 2)
 
     def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
         """λ₁ of (PᴴP)⁻¹B from at most `steps` products with B."""
@@ -113,7 +117,7 @@ class LanczosBound:
 
             x, Mx = solve(x)
         process = LanczosProcess(lambda v, _: pencil.apply_B(v), solve, x, Mx)
-        return largest_eigenvalue(process, limit=self.steps)
+        return largest_eigenvalue(process, self.steps)
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,11 @@ class TraceBound:
         """trace(B); only without a preconditioner."""
         if P is not None:
             raise ValueError("TraceBound bounds λ₁(B), not λ₁ of the preconditioned B; use LanczosBound()")
-        return 1.0 if pencil.B is None else float(pencil.B.diagonal().real.sum(dtype=np.float64))
+        if pencil.B is None:
+            return 1.0
+        if pencil.B.matrix is None:
+            raise ValueError("TraceBound needs the diagonal of B, and B is an operator; use LanczosBound()")
+        return float(pencil.B.diagonal().real.sum(dtype=np.float64))
 
 
 def positive_curvature(pencil: Pencil, bound: CurvatureBound, rng: np.random.Generator | None = None) -> float:

@@ -85,7 +85,6 @@ class Pencil:
         self.counts = Counts()
         self.clock = time.perf_counter()
         self.shift = 0.0
-        self.top = 0.0
         self.radius = 0.0
         self.found: Array = np.zeros((self.n, 0), self.dtype)
         self.B_found: Array = self.found
@@ -112,12 +111,12 @@ class Pencil:
         finally:
             self._tally = before
 
-    def transform(self, *, shift: float, found: Array, B_found: Array, top: float) -> None:
+    def transform(self, *, shift: float, found: Array, B_found: Array, radius: float) -> None:
         """From now on A stands for Pᴴ(A + ηB)P with η = `shift` and P = I − U UᴴB, U = `found`.
 
-        `top` is the largest eigenvalue found so far, shift included: residuals are relative to it.
+        `radius` estimates the largest |λ| of (A + ηB, B): what is lost beside it counts as zero.
         """
-        self.shift, self.found, self.B_found, self.top = shift, found, B_found, top
+        self.shift, self.found, self.B_found, self.radius = shift, found, B_found, radius
         self._plain = shift == 0 and found.shape[1] == 0
 
     def apply_A(self, x: Array, Bx: Array) -> Array:

@@ -24,6 +24,9 @@ class Verdict(str):
         self.why = why
         return self
 
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return str(self), self.why
+
 
 @dataclass(frozen=True)
 class Seconds:
@@ -47,12 +50,13 @@ class Solution:
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
-        (k,), ‖Au − λBu‖₂ / (Λ‖Bu‖₂) with Λ = maxⱼ |λⱼ + η| over the pairs returned and η the shift that made A + ηB
-        positive semidefinite (0 when A is): no scaling of A, B or u changes it. Recomputed from the user's A and B
-        in double precision.
+        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with η the shift that made A + ηB positive semidefinite (0 when
+        A is), Λ = maxⱼ |λⱼ + η| over the pairs returned and eps of the working precision: relative to λ itself unless λ
+        is zero beside the others. No scaling of A, B or u changes it. Recomputed from the user's A and B in double
+        precision.
     error_bounds
-        (k,), √(rᴴB⁻¹r) for r = Au − λBu: within that distance of each value there is an eigenvalue. (A rounding
-        allowance is added; with inexact solves the bound is an estimate.)
+        (k,), √(rᴴB⁻¹r) for r = Au − λBu: within that distance of each value there is an eigenvalue. (An allowance for
+        rounding is added; with inexact solves the bound is an estimate.)
     converged, reason, steps
         Whether and why the iteration stopped, and the steps of all pairs together.
     counts
@@ -84,7 +88,9 @@ class Solution:
 
     def explain(self) -> str:
         """Which route was taken and why, and what came of it."""
-        return "\n".join((*self.story, self.summary(), f"Completeness: {self.verdict} ({self.verdict.why})."))
+        return "\n".join(
+            (*self.story, self.reason.advice, self.summary(), f"Completeness: {self.verdict} ({self.verdict.why}).")
+        )
 
     def summary(self) -> str:
         """The outcome in one sentence."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import operator
+import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .checks import instance, whole
 from .deflation import Deflation, Pairs, verify
 from .driver import Driver
 from .errors import NotConverged
@@ -21,7 +22,7 @@ from .pencil import Pencil
 from .progress import progress_bar
 from .solution import Seconds, Solution, Verdict
 from .state import State
-from .stopping import MaxSteps, Reason, Residual, Rule, visible
+from .stopping import MaxSteps, Reason, Residual, Rule, columns
 
 MAX_SWEEPS = 4
 
@@ -69,27 +70,28 @@ def solve(
     True
     """
     begin = time.perf_counter()
-    if which not in ("largest", "smallest"):
+    if not isinstance(which, str) or which not in ("largest", "smallest"):
         raise ValueError(f"which is {which!r}; give 'largest' or 'smallest'")
     method = SplitMerge() if method is None else method
-    if not isinstance(method, Method):
-        raise ValueError(f"method is {method!r}; give an object such as SplitMerge() or Power()")
+    instance(method, "method", Method, "an object such as SplitMerge() or Power()")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback is {callback!r}; give a function that takes a State")
     rule = _rule(stop, tol, max_steps)
     pencil = Pencil(A, B, negate=which == "smallest")
-    k = _check_k(k, pencil.n)
+    k = whole(k, "k", 1, pencil.n)
     starts = _check_x0(x0, pencil, k)
     rng = np.random.default_rng(rng)
-    if starts.shape[1] == 0:
+    if starts is None:
         starts = random_vector(pencil, rng)[:, None]
     with pencil.counting(pencil.counts.setup):
         inner = attach(pencil, method.inner)
+        check = rule.begin(pencil)
         known = survey(pencil, rng)
         memory = method.setup(pencil, rng)
     ready = pencil.clock = time.perf_counter()
     with progress_bar(progress, k) as show:
-        driver = Driver(pencil, method, memory, rule.begin(pencil), History(), callback, show)
-        deflation = Deflation(driver, known, rng)
-        reason, pairs = _pairs(deflation, rule, k, starts)
+        driver = Driver(pencil, method, memory, check, History(), callback, show)
+        reason, pairs = _pairs(Deflation(driver, known, rng), rule, k, starts)
     done = time.perf_counter()
     solution = Solution(
         **_present(pencil, pairs),
@@ -111,42 +113,20 @@ def solve(
 
 def _rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
     residual = Residual(tol)
-    if stop is not None and not isinstance(stop, Rule):
-        raise ValueError(f"stop is {stop!r}; give a rule such as Residual(1e-8) | MaxSeconds(60)")
-    limit = MaxSteps() if max_steps is None else MaxSteps(max_steps)
+    if stop is not None:
+        instance(stop, "stop", Rule, "a rule such as Residual(1e-8) | MaxSeconds(60)")
+    limit = MaxSteps() if max_steps is None else MaxSteps(whole(max_steps, "max_steps", 1))
     return (residual if stop is None else stop) | limit
 
 
-def _check_k(k: Any, n: int) -> int:
-    try:
-        if isinstance(k, (bool, np.bool_)):
-            raise TypeError
-        count = operator.index(k)
-    except TypeError:
-        raise ValueError(f"k is {k!r}; give a whole number of pairs") from None
-    if not 1 <= count <= n:
-        raise ValueError(f"k is {count}; give a number from 1 to n = {n}")
-    return count
-
-
-def _check_x0(x0: Any, pencil: Pencil, k: int) -> Array:
-    """The starts as columns, each finite and not zero."""
+def _check_x0(x0: Any, pencil: Pencil, k: int) -> Array | None:
+    """The starts as columns, at most one for each pair."""
     if x0 is None:
-        return np.zeros((pencil.n, 0), pencil.dtype)
-    X = np.asarray(x0)
-    if X.dtype.kind not in "biufc":
-        raise ValueError(f"x0 has dtype {X.dtype}; give numbers")
-    if X.shape[0:1] != (pencil.n,) or X.ndim > 2 or (X.ndim == 2 and not 1 <= X.shape[1] <= k):
-        raise ValueError(f"x0 has shape {X.shape}; give ({pencil.n},) or ({pencil.n}, m) with m ≤ k = {k}")
-    if X.dtype.kind == "c" and pencil.dtype.kind != "c":
-        raise ValueError("x0 is complex but A and B are real; give a real start")
-    if not np.isfinite(X).all():
-        raise ValueError("x0 contains NaN or infinity; clean it first")
-    X = X.reshape(pencil.n, -1)
-    sizes = np.abs(X).max(axis=0)
-    if (sizes == 0).any():
-        raise ValueError("x0 is zero; give a start that is not, or none at all")
-    return np.asarray(X / sizes).astype(pencil.dtype)
+        return None
+    X = columns(x0, "x0", pencil)
+    if X.shape[1] > k:
+        raise ValueError(f"x0 has shape {X.shape}; give at most one for each of the k = {k} pairs")
+    return X
 
 
 def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Reason, Pairs]:
@@ -156,19 +136,27 @@ def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Rea
     (A, B). The next sweep starts from the vectors of the last one and is short.
     """
     driver, pencil = deflation.driver, deflation.pencil
-    columns = [np.ascontiguousarray(x) for x in starts.T]
+    starting = [np.ascontiguousarray(x) for x in starts.T]
     tightening = 1.0
     for _ in range(MAX_SWEEPS):
-        reason = deflation.sweep(k, lambda j, c=columns: c[j] if j < len(c) else None)  # type: ignore[misc]
-        pairs = verify(pencil, np.column_stack(deflation.vectors))
-        if reason is not Reason.RESIDUAL or rule.residual_tol is None:
+        reason = deflation.sweep(k, lambda j, c=starting: c[j] if j < len(c) else None)  # type: ignore[misc]
+        if not deflation.vectors:
+            raise KeyboardInterrupt
+        try:
+            pairs = verify(pencil, np.column_stack(deflation.vectors))
+        except KeyboardInterrupt:
+            # what was found is worth its residuals; a second Ctrl-C ends it
+            return Reason.INTERRUPTED, verify(pencil, np.column_stack(deflation.vectors))
+        tol = rule.residual_tol
+        if tol is None or reason not in (Reason.RESIDUAL, Reason.PRECISION):
             return reason, pairs
-        tol = visible(rule.residual_tol, pencil)
-        if pairs.residuals.max() <= tol:
-            return reason, pairs
+        if (pairs.residuals <= tol).all():
+            return Reason.RESIDUAL, pairs
+        if (pairs.residuals <= np.maximum(tol, pairs.rounding)).all():
+            return Reason.PRECISION, pairs
         tightening *= max(0.5 * tol / float(pairs.residuals.max()), 1e-3)
         driver.check = rule.tightened(tightening).begin(pencil)
-        columns = [np.ascontiguousarray(x) for x in pairs.vectors.astype(pencil.dtype).T]
+        starting = [np.ascontiguousarray(x) for x in pairs.vectors.astype(pencil.dtype).T]
     return Reason.UNCONFIRMED, pairs
 
 
@@ -194,7 +182,7 @@ def _error_bounds(pencil: Pencil, pairs: Pairs) -> Array:
             w, _ = pencil.solve_B(np.ascontiguousarray(r))
             bounds.append(max(float(np.vdot(r, w).real), 0.0) ** 0.5)
     top = float(np.abs(pairs.values + pencil.shift).max())
-    return np.array(bounds) + visible(0, pencil) * top
+    return np.array(bounds) + 4 * math.sqrt(pencil.n) * pencil.eps * top
 
 
 def _verdict(known: Survey, k: int) -> Verdict:
@@ -217,7 +205,7 @@ def _story(
     if inner is None:
         lines.append("B is the identity, so no work was done for it.")
     else:
-        lines.append(f"Systems with B were solved by {inner.describe()}.")
+        lines.append(f"Systems with B were solved by {inner.describe(pencil)}.")
     if which == "smallest":
         lines.append("The smallest of (A, B) were found as the largest of (−A, B).")
     if abs(pencil.A.scale) != 1 or (pencil.B is not None and pencil.B.scale != 1):
@@ -230,7 +218,4 @@ def _story(
             f"η = {abs(pencil.shift * pencil.unit):.6g} times B was added, and taken off the eigenvalues again."
         )
     lines.append(f"It was to stop at {rule!r}.")
-    tol = rule.residual_tol
-    if tol is not None and visible(tol, pencil) > tol:
-        lines.append(f"{pencil.dtype} cannot show a residual of {tol:.1g}: {visible(tol, pencil):.1g} was asked for.")
     return tuple(lines)

@@ -45,7 +45,7 @@ class State:
 
     @property
     def residual(self) -> float:
-        """‖Ax − λBx‖ / (Λ ‖Bx‖), Λ the largest (shifted) eigenvalue met so far."""
+        """‖Ax − λBx‖ / (max(|λ|, √eps Λ) ‖Bx‖), Λ the spectral radius as far as it is known."""
         if self._residual < 0:
             self._residual = self._relative_residual()
         return self._residual
@@ -53,12 +53,18 @@ class State:
     def _relative_residual(self) -> float:
         kernels, value = self.pencil.kernels, self.s / self.b
         error = kernels.norm(kernels.axpy(self.Bx, self.Ax.copy(), a=-value))
-        return relative(error, max(self.pencil.top, abs(value)) * kernels.norm(self.Bx))
+        return relative(error, magnitude(self.pencil, value) * kernels.norm(self.Bx))
+
+    @property
+    def rounding(self) -> float:
+        """The residual that rounding alone may leave; below it x solves a pair that differs by a few ulp."""
+        norm = self.pencil.kernels.norm
+        return rounding_level(self.pencil, self.s / self.b, norm(self.x), norm(self.Bx))
 
     @property
     def final(self) -> bool:
         """Is there no further step, because A x vanishes or the search space is exhausted?"""
-        return self.s <= self.pencil.eps**2 * self.pencil.top * self.b
+        return self.s <= self.pencil.eps**2 * self.pencil.radius * self.b
 
     @property
     def indefinite(self) -> bool:
@@ -82,6 +88,19 @@ def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
     if pencil.identity:
         Bx = x
     return State(pencil, x, pencil.apply_A(x, Bx), Bx, memory).scaled()
+
+
+def magnitude(pencil: Pencil, value: float) -> float:
+    """What the error of an eigenvalue is relative to: itself, but a value lost beside the largest counts as zero."""
+    return max(abs(value), math.sqrt(pencil.eps) * pencil.radius)
+
+
+def rounding_level(pencil: Pencil, value: float, x_norm: float, Bx_norm: float) -> float:
+    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to λBx, |·| the largest entry; more than a thousandth is no excuse."""
+    B_size = 1.0 if pencil.B is None else pencil.B.size
+    size = pencil.A.size + max(pencil.radius, abs(value)) * B_size
+    level = relative(size * x_norm, magnitude(pencil, value) * Bx_norm)
+    return min(4 * math.sqrt(pencil.n) * pencil.eps * level, 1e-3)
 
 
 def relative(error: float, size: float) -> float:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .checks import real
 from .kernels import Array
 from .state import State
 
@@ -26,6 +27,13 @@ class StepSize(ABC):
         """The step α for (state, d, Ad, Bd), where x moves to x − αd; `largest()` bounds λ₁(B̃) when asked."""
 
 
+def as_stepsize(given: StepSize | float) -> StepSize:
+    """A number stands for a fixed step."""
+    if isinstance(given, StepSize):
+        return given
+    return Fixed(real(given, "stepsize (a rule such as Adaptive(), or a fixed step)"))
+
+
 @dataclass(frozen=True)
 class Fixed(StepSize):
     """The same α at every step; convergence is guaranteed for α < 1/λ₁(B̃)."""
@@ -33,8 +41,7 @@ class Fixed(StepSize):
     alpha: float
 
     def __post_init__(self) -> None:
-        if not (self.alpha > 0 and math.isfinite(self.alpha)):
-            raise ValueError(f"alpha is {self.alpha}; give a positive number")
+        real(self.alpha, "alpha")
 
     def rule(self, largest: Callable[[], float], rng: np.random.Generator) -> Rule:
         """α itself."""
@@ -49,8 +56,10 @@ class Sampled(StepSize):
     high: float = 0.99
 
     def __post_init__(self) -> None:
-        if not 0 < self.low <= self.high < 1:
-            raise ValueError(f"[{self.low}, {self.high}] must lie inside (0, 1), where descent is guaranteed")
+        real(self.low, "low", below=1)
+        real(self.high, "high", below=1)
+        if self.low > self.high:
+            raise ValueError(f"low is {self.low} and high is {self.high}; give low ≤ high")
 
     def rule(self, largest: Callable[[], float], rng: np.random.Generator) -> Rule:
         """Draw α."""
@@ -71,8 +80,7 @@ class Adaptive(StepSize):
     rescale = True
 
     def __post_init__(self) -> None:
-        if not 0 < self.relaxation <= 1:
-            raise ValueError(f"relaxation is {self.relaxation}; give a number in (0, 1]")
+        real(self.relaxation, "relaxation", most=1)
 
     def rule(self, largest: Callable[[], float], rng: np.random.Generator) -> Rule:
         """The relaxed exact line search."""

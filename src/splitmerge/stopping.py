@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .checks import instance, real, whole
 from .kernels import Array
 from .pencil import Pencil
 from .state import State
@@ -21,6 +22,9 @@ class Reason(Enum):
     """Why an iteration ended; `advice` says what it means and what to do."""
 
     RESIDUAL = "The residual met the tolerance."
+    PRECISION = (
+        "The residual is down to the rounding of the working precision and no longer falls: this is as good as it gets."
+    )
     ANGLE = "The angle to the reference met the tolerance."
     MAX_STEPS = "The limit of steps was reached: allow more max_steps, loosen tol, or choose a faster method."
     MAX_SECONDS = "The time limit was reached: allow more seconds, or choose a faster method."
@@ -43,7 +47,7 @@ class Reason(Enum):
     @property
     def converged(self) -> bool:
         """Does this reason mean success?"""
-        return self in (Reason.RESIDUAL, Reason.ANGLE)
+        return self in (Reason.RESIDUAL, Reason.PRECISION, Reason.ANGLE)
 
 
 Check: TypeAlias = Callable[[State], "Reason | None"]
@@ -66,28 +70,43 @@ class Rule(ABC):
         return self
 
     def __or__(self, other: Rule) -> Rule:
+        instance(other, "what follows |", Rule, "a rule such as MaxSeconds(60)")
         return _Either(self, other)
 
     def __and__(self, other: Rule) -> Rule:
+        instance(other, "what follows &", Rule, "a rule such as MaxSeconds(60)")
         return _Both(self, other)
 
 
 @dataclass(frozen=True)
 class Residual(Rule):
-    """‖Ax − λBx‖ ≤ tol Λ ‖Bx‖, Λ the largest eigenvalue found (shift included).
+    """‖Ax − λBx‖ ≤ tol |λ| ‖Bx‖, exactly as `Solution.residuals` defines it.
 
-    A tolerance below what rounding lets anyone see, 4 √n eps of the working precision, is raised to that.
+    Where rounding hides the tolerance (float32, or a badly conditioned B) it also stops, with `Reason.PRECISION`, once
+    the residual is at the level of rounding (`State.rounding`) and has not halved for ten steps.
     """
 
     tol: float = 1e-8
 
     def __post_init__(self) -> None:
-        check_tolerance(self.tol)
+        real(self.tol, "tol")
 
     def begin(self, pencil: Pencil) -> Check:
         """Compare with the residual that the state knows."""
-        tol = visible(self.tol, pencil)
-        return lambda state: Reason.RESIDUAL if state.residual <= tol else None
+        best, seen = math.inf, 0
+
+        def check(state: State) -> Reason | None:
+            nonlocal best, seen
+            residual = state.residual
+            if residual <= self.tol:
+                return Reason.RESIDUAL
+            if state.step == 0 or residual < 0.5 * best:
+                best, seen = residual, state.step
+            elif state.step >= seen + 10 and residual <= state.rounding:
+                return Reason.PRECISION
+            return None
+
+        return check
 
     @property
     def residual_tol(self) -> float | None:
@@ -107,24 +126,21 @@ class SineAngle(Rule):
     tol: float = 1e-5
 
     def __post_init__(self) -> None:
-        check_tolerance(self.tol)
+        real(self.tol, "tol")
 
     def __repr__(self) -> str:
         return f"SineAngle(reference of shape {np.shape(self.reference)}, tol={self.tol:g})"
 
     def begin(self, pencil: Pencil) -> Check:
         """B-orthonormalise the reference; products are booked as monitoring."""
-        U = np.asarray(self.reference, dtype=pencil.dtype)
-        U = U[:, None] if U.ndim == 1 else U
-        if U.ndim != 2 or U.shape[0] != pencil.n or U.shape[1] == 0:
-            raise ValueError(f"reference has shape {np.shape(self.reference)}; give a vector of length {pencil.n}")
-        if not np.isfinite(U).all() or not np.abs(U).max() > 0:
-            raise ValueError("reference must be finite and not zero")
-        U = U / np.abs(U).max()
+        U = columns(self.reference, "reference", pencil)
         with pencil.counting(pencil.counts.monitoring):
             BU = np.column_stack([pencil.apply_B(np.ascontiguousarray(u)) for u in U.T])
-        R = np.linalg.cholesky(U.conj().T @ BU).conj().T
-        U, BU = np.linalg.solve(R.T, U.T).T, np.linalg.solve(R.T, BU.T).T
+        values, C = np.linalg.eigh(U.conj().T @ BU)
+        if not values[0] > 1e3 * pencil.eps * values[-1]:
+            raise ValueError("the columns of reference are linearly dependent; give independent ones")
+        C = C / np.sqrt(values)
+        U, BU = U @ C, BU @ C
 
         def check(state: State) -> Reason | None:
             return Reason.ANGLE if sine(state.x, state.Bx, U, BU) <= self.tol else None
@@ -146,8 +162,7 @@ class MaxSteps(Rule):
     steps: int = 100_000
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise ValueError(f"steps is {self.steps}; at least 1 is needed")
+        whole(self.steps, "steps", 1)
 
     def begin(self, pencil: Pencil) -> Check:
         """Count."""
@@ -161,13 +176,12 @@ class MaxSeconds(Rule):
     seconds: float
 
     def __post_init__(self) -> None:
-        if not self.seconds > 0:
-            raise ValueError(f"seconds is {self.seconds}; give a positive number")
+        if self.seconds != math.inf:
+            real(self.seconds, "seconds")
 
     def begin(self, pencil: Pencil) -> Check:
         """Look at the clock that runs since the iteration began."""
-        end = pencil.clock + self.seconds
-        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= end else None
+        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= pencil.clock + self.seconds else None
 
 
 @dataclass(frozen=True)
@@ -177,8 +191,7 @@ class Stagnation(Rule):
     steps: int = 1000
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise ValueError(f"steps is {self.steps}; at least 1 is needed")
+        whole(self.steps, "steps", 1)
 
     def begin(self, pencil: Pencil) -> Check:
         """Remember the best residual and when it was seen."""
@@ -252,12 +265,24 @@ def _tolerances(*rules: Rule) -> list[float]:
     return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
 
 
-def check_tolerance(tol: float) -> None:
-    """Refuse what cannot be a tolerance."""
-    if isinstance(tol, bool) or not isinstance(tol, (int, float, np.number)) or not (tol > 0 and math.isfinite(tol)):
-        raise ValueError(f"tol is {tol!r}; give a positive number such as 1e-8")
-
-
-def visible(tol: float, pencil: Pencil) -> float:
-    """The tolerance, but not below the rounding of one product."""
-    return max(float(tol), 4 * math.sqrt(pencil.n) * pencil.eps)
+def columns(given: Any, name: str, pencil: Pencil) -> Array:
+    """`given` as columns of the pencil's dtype and of size 1, after checking that it can be."""
+    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
+        raise ValueError(f"{name} has masked entries; fill them first")
+    try:
+        X = np.asarray(given)
+    except ValueError:
+        raise ValueError(f"{name} is ragged; give a vector of length {pencil.n}, or columns of that length") from None
+    if X.dtype.kind not in "biufc":
+        raise ValueError(f"{name} has dtype {X.dtype}; give numbers")
+    if X.ndim not in (1, 2) or X.shape[0] != pencil.n or X.size == 0:
+        raise ValueError(f"{name} has shape {X.shape}; give a vector of length {pencil.n}, or columns of that length")
+    if X.dtype.kind == "c" and pencil.dtype.kind != "c":
+        raise ValueError(f"{name} is complex but A and B are real; give real numbers")
+    if not np.isfinite(X).all():
+        raise ValueError(f"{name} contains NaN or infinity; clean it first")
+    X = X.reshape(pencil.n, -1)
+    sizes = np.abs(X).max(axis=0)
+    if (sizes == 0).any():
+        raise ValueError(f"{name} is zero; give a vector that is not")
+    return np.asarray(X / sizes).astype(pencil.dtype)

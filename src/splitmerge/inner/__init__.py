@@ -19,7 +19,7 @@ class InnerSolver(Protocol):
     def prepare(self, pencil: Pencil) -> BSolver:
         """Factorise, or set the preconditioner up."""
 
-    def describe(self) -> str:
+    def describe(self, pencil: Pencil) -> str:
         """In words."""
 
 

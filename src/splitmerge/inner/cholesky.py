@@ -18,6 +18,6 @@ class Cholesky:
             raise ValueError("B is the identity: there is nothing to factorise")
         return factorise(pencil.B)
 
-    def describe(self) -> str:
+    def describe(self, pencil: Pencil) -> str:
         """In words, for `Solution.explain`."""
         return "a Cholesky factorisation of B"

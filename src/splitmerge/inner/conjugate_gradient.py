@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..checks import instance, real, whole
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
 from ..pencil import BSolver, Pencil, PSolver
@@ -24,22 +25,25 @@ class ConjugateGradient:
     tol: float = 1e-6
 
     def __post_init__(self) -> None:
-        if self.max_steps < 1:
-            raise ValueError(f"max_steps is {self.max_steps}; at least one step is needed")
-        if not 0 < self.tol < 1:
-            raise ValueError(f"tol is {self.tol}; give a number between 0 and 1")
+        whole(self.max_steps, "max_steps", 1)
+        real(self.tol, "tol", below=1)
+        if self.preconditioner is not None:
+            instance(self.preconditioner, "preconditioner", Preconditioner, "an object such as Diagonal(), or None")
 
     def prepare(self, pencil: Pencil) -> BSolver:
         """Set the preconditioner up."""
-        chosen = self.preconditioner
-        if chosen is None and pencil.B is not None and pencil.B.matrix is not None:
-            chosen = Diagonal()
+        chosen = self._chosen(pencil)
         return _Solver(pencil, self.max_steps, self.tol, None if chosen is None else chosen.prepare(pencil))
 
-    def describe(self) -> str:
+    def _chosen(self, pencil: Pencil) -> Preconditioner | None:
+        has_entries = pencil.B is not None and pencil.B.matrix is not None
+        return Diagonal() if self.preconditioner is None and has_entries else self.preconditioner
+
+    def describe(self, pencil: Pencil) -> str:
         """In words, for `Solution.explain`."""
-        kind = "its diagonal" if self.preconditioner is None else repr(self.preconditioner)
-        return f"conjugate gradients on B, at most {self.max_steps} steps a solve, preconditioned by {kind}"
+        chosen = self._chosen(pencil)
+        kind = "not preconditioned" if chosen is None else f"preconditioned by {chosen!r}"
+        return f"conjugate gradients on B, at most {self.max_steps} steps a solve, {kind}"
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,12 @@ class _Solver:
             w, r = 0 * b, b.copy()
         else:
             w, r = guess.copy(), b - B_guess
-        target = self.tol * norm(r)
+        # below a hundredth of the rounding of b there is nothing left to solve for
+        target = max(self.tol * norm(r), 0.01 * self.pencil.eps * norm(b))
         p, rz = r, 0.0
         for step in range(self.max_steps):
+            if norm(r) <= target:
+                break
             z = r if self.P is None else self.pencil.solve_P(self.P, r)
             rz, last = dot(r, z), rz
             if not rz > 0:
@@ -75,6 +82,4 @@ class _Solver:
             alpha = rz / curvature
             w = axpy(p, w, a=alpha)
             r = axpy(Bp, r, a=-alpha)
-            if norm(r) <= target:
-                break
         return w, b - r

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Array
+from ..krylov import random_vector
 from ..pencil import BSolver, Pencil
 
 
@@ -25,20 +26,24 @@ class UserSolve:
 
     function: Callable[[Array], Any]
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"UserSolve was given {self.function!r}; give a function that takes b and returns B⁻¹b")
+
     def prepare(self, pencil: Pencil) -> BSolver:
         """Check the function on one vector."""
-        b = np.ones(pencil.n, pencil.dtype)
+        b = random_vector(pencil, np.random.default_rng(0))
         solver = _Solver(pencil, self.function)
         w, _ = solver.solve(b, None, None)
         error = float(np.linalg.norm(pencil.apply_B(w) - b) / np.linalg.norm(b))
         if not error <= pencil.eps**0.5:
             raise ValueError(
-                f"the function of UserSolve does not solve with B: ‖B f(b) − b‖/‖b‖ = {error:.2g} for b of ones; "
+                f"the function of UserSolve does not solve with B: ‖B f(b) − b‖/‖b‖ = {error:.2g} for a random b; "
                 f"for an approximate inverse use ConjugateGradient with a preconditioner"
             )
         return solver
 
-    def describe(self) -> str:
+    def describe(self, pencil: Pencil) -> str:
         """In words, for `Solution.explain`."""
         return "the solve with B that the caller supplied"
 
@@ -52,7 +57,10 @@ class _Solver:
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Call the function and undo the scaling of B."""
         scale = 1.0 if self.pencil.B is None else self.pencil.B.scale
-        w = np.asarray(self.function(b), dtype=self.pencil.dtype)
-        if w.shape != b.shape:
-            raise ValueError(f"the function of UserSolve gave shape {w.shape} for a vector of shape {b.shape}")
-        return (w / scale if scale != 1 else w.copy()), b
+        w = np.asarray(self.function(b))
+        if w.shape != b.shape or w.dtype.kind not in "biufc":
+            raise ValueError(
+                f"the function of UserSolve gave shape {w.shape}, dtype {w.dtype} for b of shape {b.shape}"
+            )
+        w = w.astype(self.pencil.dtype)
+        return (w / scale if scale != 1 else w), b

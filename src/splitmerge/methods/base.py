@@ -22,6 +22,10 @@ class Method(ABC):
 
     needs_semidefinite: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "prepare")):
+            raise ValueError(f"inner is {self.inner!r}; give an object such as Cholesky() or ConjugateGradient(30)")
+
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
         """Whatever the steps need and is computed once: a step size, a preconditioner."""
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from ..objective import CurvatureBound, LanczosBound
 from ..pencil import Pencil
 from ..state import State
-from ..stepsize import Fixed, Sampled, StepSize
+from ..stepsize import Sampled, StepSize, as_stepsize
 from .base import Method
 from .mirror_descent import DescentSetup, descend
 
@@ -24,9 +24,13 @@ class GradientDescent(Method):
     stepsize: StepSize | float = field(default_factory=Sampled)
     curvature: CurvatureBound = field(default_factory=LanczosBound)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_stepsize(self.stepsize)
+
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
         """Bound λ₁(B) if the step size asks for it."""
-        stepsize = self.stepsize if isinstance(self.stepsize, StepSize) else Fixed(self.stepsize)
+        stepsize = as_stepsize(self.stepsize)
         return DescentSetup(
             None, stepsize.rule(lambda: self.curvature.largest(pencil, None, rng), rng), stepsize.rescale
         )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from ..checks import whole
 from ..kernels import Array
 from ..krylov import LanczosProcess
 from ..pencil import Pencil
-from ..state import State, relative
+from ..state import State, magnitude, relative
 from .base import Method
 
 
@@ -26,8 +29,8 @@ class Lanczos(Method):
     needs_semidefinite: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.max_basis < 2:
-            raise ValueError(f"max_basis is {self.max_basis}; at least 2 vectors are needed")
+        super().__post_init__()
+        whole(self.max_basis, "max_basis", 2)
 
     def first(self, pencil: Pencil, x: Array, memory: Any) -> State:
         """A basis of one vector."""
@@ -49,7 +52,7 @@ class Lanczos(Method):
 class RitzState(State):
     """The top Ritz pair of a Lanczos process; its vectors are put together only when they are asked for."""
 
-    __slots__ = ("_coefficients", "_j", "_value")
+    __slots__ = ("_Bx", "_coefficients", "_j", "_value", "_x")
 
     def __init__(self, pencil: Pencil, process: LanczosProcess) -> None:
         self.pencil, self.memory, self.step, self._residual = pencil, process, 0, -1.0
@@ -58,16 +61,24 @@ class RitzState(State):
         self._value = self.s = float(values[0])
         self.b = 1.0
         self._coefficients = vectors[:, 0].astype(pencil.dtype)
+        self._x: Array | None = None
+        self._Bx: Array | None = None
 
     @property
     def x(self) -> Array:  # type: ignore[override]
         """The Ritz vector V s."""
-        return self.memory._V[:, : self._j] @ self._coefficients  # type: ignore[no-any-return]
+        if self._x is None:
+            self._x = np.asarray(self.memory._V[:, : self._j] @ self._coefficients)
+        return self._x
 
     @property
     def Bx(self) -> Array:  # type: ignore[override]
         """B V s."""
-        return self.memory._MV[:, : self._j] @ self._coefficients  # type: ignore[no-any-return]
+        if self.pencil.identity:
+            return self.x
+        if self._Bx is None:
+            self._Bx = np.asarray(self.memory._MV[:, : self._j] @ self._coefficients)
+        return self._Bx
 
     @property
     def _error(self) -> Array:
@@ -86,7 +97,7 @@ class RitzState(State):
 
     def _relative_residual(self) -> float:
         norm = self.pencil.kernels.norm
-        return relative(norm(self._error), max(self.pencil.top, abs(self._value)) * norm(self.Bx))
+        return relative(norm(self._error), magnitude(self.pencil, self._value) * norm(self.Bx))
 
     @property
     def final(self) -> bool:

@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import instance
 from ..kernels import combine
 from ..objective import CurvatureBound, LanczosBound, gradient
 from ..pencil import Pencil
 from ..preconditioners import Exact, Preconditioner, Prepared
 from ..state import State
-from ..stepsize import Adaptive, Fixed, Rule, StepSize
+from ..stepsize import Adaptive, Rule, StepSize, as_stepsize
 from .base import Method
+
+REFRESH = 50
 
 
 class DescentSetup(NamedTuple):
@@ -34,11 +37,16 @@ class MirrorDescent(Method):
     stepsize: StepSize | float = field(default_factory=Adaptive)
     curvature: CurvatureBound = field(default_factory=LanczosBound)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        instance(self.preconditioner, "preconditioner", Preconditioner, "an object such as Exact() or Diagonal()")
+        as_stepsize(self.stepsize)
+
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
         """Build P; bound λ₁(B̃) if the step size asks for it (it is 1 for an exact P)."""
-        P = self.preconditioner.prepare(pencil)
-        stepsize = self.stepsize if isinstance(self.stepsize, StepSize) else Fixed(self.stepsize)
-        rule = stepsize.rule(lambda: 1.0 if P.exact else self.curvature.largest(pencil, P, rng), rng)
+        P = None if pencil.identity else self.preconditioner.prepare(pencil)
+        stepsize = as_stepsize(self.stepsize)
+        rule = stepsize.rule(lambda: 1.0 if P is None or P.exact else self.curvature.largest(pencil, P, rng), rng)
         return DescentSetup(P, rule, stepsize.rescale)
 
     def step(self, state: State) -> State:
@@ -58,5 +66,10 @@ def descend(state: State) -> State:
     alpha = rule(state, d, Ad, Bd)
     x, Ax = combine(axpy, state.x, -alpha, d), combine(axpy, state.Ax, -alpha, Ad)
     Bx = x if pencil.identity else combine(axpy, state.Bx, -alpha, Bd)
+    if state.step % REFRESH == REFRESH - 1:
+        # A x and B x drift from x by a rounding error a step
+        with pencil.counting(pencil.counts.monitoring):
+            Bx = pencil.apply_B(x)
+            Ax = pencil.apply_A(x, Bx)
     moved = State(pencil, x, Ax, Bx, state.memory)
     return moved.scaled() if rescale else moved

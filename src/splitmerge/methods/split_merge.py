@@ -38,7 +38,13 @@ class SplitMerge(Method):
         resolved = delta > pencil.eps**2 * state.s
         t = dot(z, d) / delta if resolved else 0.0
         weight = 1 / (max(1.0, 1.01 * t) - t) if resolved else 0.0
-        x = axpy(d, w1.copy() if pencil.identity else w1, a=weight)
+        x = combine(axpy, w1, weight, d)
         # B x₊ = Bw₁ + weight (Bw₂ − q Bw₁), without a product
-        Bx = x if pencil.identity else axpy(axpy(Bw1, Bw2, a=-q), Bw1, a=weight)
-        return State(pencil, x, pencil.apply_A(x, Bx), Bx, state.memory)
+        Bx = x if pencil.identity else combine(axpy, Bw1, weight, axpy(Bw1, Bw2, a=-q))
+        merged = State(pencil, x, pencil.apply_A(x, Bx), Bx, state.memory)
+        # H majorises f at x only, so a long step can raise f: then its best multiple, or the power step, lowers it
+        highest = state.f + 32 * pencil.eps * abs(state.f)
+        if merged.f <= highest:
+            return merged
+        merged = merged.scaled()
+        return merged if merged.f <= highest else State(pencil, w1, Aw1, Bw1, state.memory)

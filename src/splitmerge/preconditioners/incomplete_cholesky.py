@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spilu
 
+from ..checks import real
 from ..pencil import Pencil
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
@@ -26,10 +27,8 @@ class IncompleteCholesky(Preconditioner):
     fill: float = 20.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.drop_tol < 1:
-            raise ValueError(f"drop_tol is {self.drop_tol}; give a number from 0 to below 1")
-        if not self.fill >= 1:
-            raise ValueError(f"fill is {self.fill}; give a number of at least 1")
+        real(self.drop_tol, "drop_tol", least=0, below=1)
+        real(self.fill, "fill", least=1)
 
     def _prepare(self, pencil: Pencil) -> Prepared:
         assert pencil.B is not None

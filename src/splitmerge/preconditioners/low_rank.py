@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import whole
 from ..kernels import Array
 from ..krylov import LanczosProcess, random_vector
 from ..pencil import Pencil
@@ -25,8 +26,7 @@ class LowRank(Preconditioner):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise ValueError(f"rank is {self.rank}; at least 1 is needed (for none use Diagonal)")
+        whole(self.rank, "rank", 1)
 
     def _prepare(self, pencil: Pencil) -> Prepared:
         root = root_of_diagonal(pencil)
