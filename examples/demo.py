@@ -16,7 +16,7 @@ import scipy.linalg
 import splitmerge as sm
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402 - the backend must be chosen first
+import matplotlib.pyplot as plt
 
 METHODS: dict[str, sm.Method] = {
     "gradient descent": sm.GradientDescent(),

@@ -118,7 +118,7 @@ def test_hessian_product_against_differences(pair: Pair, size: float) -> None:
         assert np.linalg.norm(measured - Hd) <= allowed
 
 
-# --- the landscape of f (theorem 2.3) ---------------------------------------------------------------------------
+# --- the landscape of f (section 2) -----------------------------------------------------------------------------
 
 
 @some
@@ -171,7 +171,7 @@ def test_other_eigenvectors_are_strict_saddles(pair: Pair) -> None:
     assert la.eigvalsh(hermitian(H), pair.B)[0] > 1e-3
 
 
-# --- the surrogates (theorem 4.1) -------------------------------------------------------------------------------
+# --- the surrogates (section 4.1) -------------------------------------------------------------------------------
 
 
 def assert_below(smaller: np.ndarray, larger: np.ndarray) -> None:
@@ -296,7 +296,7 @@ def test_split_merge_coefficients_as_published(pair: Pair) -> None:
     assert distance(pair, scaled(pair, after.x), published) <= 1e-11 * max(1, pair.kappa / 100)
 
 
-# --- descent (lemma 3.2, theorem 4.4) ---------------------------------------------------------------------------
+# --- descent (sections 3.1 and 4.2) -----------------------------------------------------------------------------
 
 
 def assert_descent(pair: Pair, states: list[sm.State], drops: list[float] | None = None) -> None:

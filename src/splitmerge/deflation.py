@@ -35,7 +35,7 @@ class Pairs:
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
-    """Rayleigh–Ritz on the span of X in double precision: values without the shift, residuals relative to Λ."""
+    """Rayleigh–Ritz on the span of X in double precision: values without the shift, residuals as in `Solution`."""
     double = np.result_type(pencil.dtype, np.float64)
     X = X.astype(double)
     AX, BX = products_in_double(pencil, X, double)

@@ -32,7 +32,7 @@ class LanczosProcess:
         *,
         reorthogonalise: bool = True,
     ) -> None:
-        self.multiply, self.solve, self.reorthogonalise = multiply, solve, reorthogonalise
+        self.multiply, self.solve, self.reorthogonalise, self.size = multiply, solve, reorthogonalise, x.size
         self.identity = Mx is x
         self._V = np.empty((x.size, 32), x.dtype, order="F")
         self._MV = self._V if self.identity else np.empty_like(self._V)
@@ -46,20 +46,18 @@ class LanczosProcess:
         """How many products with K were made."""
         return len(self.alpha)
 
-    @property
-    def V(self) -> Array:
-        """The basis whose projection T is known."""
-        return self._V[:, : self.steps]
+    def vector(self, coefficients: Array) -> Array:
+        """The combination of the first basis vectors."""
+        return np.asarray(self._V[:, : coefficients.size] @ coefficients)
 
-    @property
-    def MV(self) -> Array:
-        """M times the basis."""
-        return self._MV[:, : self.steps]
+    def dual(self, coefficients: Array) -> Array:
+        """M times that combination."""
+        return np.asarray(self._MV[:, : coefficients.size] @ coefficients)
 
-    @property
-    def next_dual(self) -> Array:
-        """p_{j+1}, the direction in which the basis is not yet closed under K."""
-        return self._MV[:, self.steps]
+    def error(self, coefficients: Array) -> Array:
+        """K x − θ M x for the Ritz vector x with these coefficients: β_j s_j p_{j+1}."""
+        j = coefficients.size
+        return np.asarray(self._MV[:, j] * (self.beta[j - 1] * coefficients[-1]))
 
     def _put(self, j: int, v: Array, Mv: Array, norm: float) -> None:
         if j == self._V.shape[1]:
@@ -124,7 +122,7 @@ def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
     top = float(process.ritz(j - 1, j - 1)[0][0])
     if process.exhausted:
         return top
-    root = math.log(1.648e6 * math.sqrt(process.V.shape[0])) / (2 * j - 1)
+    root = math.log(1.648e6 * math.sqrt(process.size)) / (2 * j - 1)
     return top / (1 - min(root, 0.9) ** 2)
 
 
@@ -132,21 +130,13 @@ def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
 class Survey:
     """What a short Lanczos run tells about the spectrum of (A, B).
 
-    `ritz` (descending) are lower bounds: λ_j ≥ ritz[j] for every j. `lowest` estimates λ_n from below.
-    `leader` is the top Ritz vector, `complete` says that the run saw the whole space.
+    `ritz` (descending) are lower bounds: λ_j ≥ ritz[j] for every j. `leader` is the top Ritz vector. `shift` is an
+    η ≥ 0 such that A + ηB is positive semidefinite, as far as the run can see.
     """
 
     ritz: Array
-    lowest: float
     leader: Array
-    complete: bool
-
-    @property
-    def shift(self) -> float:
-        """η ≥ 0 such that A + ηB is positive semidefinite, as far as the survey can see."""
-        radius = float(np.abs(self.ritz).max(initial=0.0))
-        # a hundredth more, so that the lowest eigenvalue does not become a zero that rounding makes negative
-        return 0.01 * radius - self.lowest if self.lowest < -100 * np.finfo(np.float64).eps * radius else 0.0
+    shift: float
 
 
 def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
@@ -158,15 +148,18 @@ def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
     while True:
         process.extend()
         j = process.steps
-        if process.exhausted or j >= SURVEY_STEPS:
-            values, vectors = process.ritz(0, j - 1)
-            error = process.beta[-1] * abs(float(vectors[-1, 0]))
-            settled = values[0] >= 0 or error <= 0.05 * (values[-1] - values[0])
-            if process.exhausted or settled or j >= SURVEY_LIMIT:
-                # A positive lowest Ritz value is taken as it is: the methods report a negative xᴴAx if it deceived.
-                lowest = float(values[0]) if values[0] >= 0 else float(values[0]) - error
-                leader = process.V @ vectors[:, -1].astype(x.dtype)
-                return Survey(values[::-1].copy(), lowest, leader, j == pencil.n)
+        if j < SURVEY_STEPS and not process.exhausted:
+            continue
+        values, vectors = process.ritz(0, j - 1)
+        lowest, highest = float(values[0]), float(values[-1])
+        error = process.beta[-1] * abs(float(vectors[-1, 0]))
+        settled = lowest >= 0 or error <= 0.05 * (highest - lowest)
+        if process.exhausted or settled or j >= SURVEY_LIMIT:
+            radius = max(abs(lowest), abs(highest))
+            # A lowest Ritz value that is positive is believed: the driver sees a negative xᴴAx if it deceived.
+            # A hundredth more than needed keeps the lowest eigenvalue from being a zero that rounding makes negative.
+            shift = error - lowest + 0.01 * radius if lowest < -100 * pencil.eps * radius else 0.0
+            return Survey(values[::-1].copy(), process.vector(vectors[:, -1].astype(x.dtype)), shift)
 
 
 def random_vector(pencil: Pencil, rng: np.random.Generator) -> Array:

@@ -1,7 +1,7 @@
 """The objective f(x) = xᴴBx − √(xᴴAx), its derivatives, its curvature bounds and the splitting family.
 
 At a stationary point λ = 2√(xᴴAx); the minimum is −λ₁/4; every eigenvector of a smaller eigenvalue is a strict
-saddle (theorem 2.3). ∇²f ≼ 2B everywhere, which is why no line search is needed.
+saddle (section 2). ∇²f ≼ 2B everywhere, which is why no line search is needed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Objective:
         return np.asarray(2 * B - np.outer(Fv, Fv) / self._state(x).r)
 
     def splitting_update(self, x: Array, v: Array, F: Array) -> Array:
-        """x − H_x(u, v)⁻¹∇f, by the closed form of equation 4.6; v = 0 is a step of the power method."""
+        """x − H_x(u, v)⁻¹∇f, by the closed form of equation 4.4; v = 0 is a step of the power method."""
         Fv = _admissible(x, v, F)
         state = self._state(x)
         Tx, _ = self.pencil.solve_B(state.Ax)
@@ -77,7 +77,7 @@ class Objective:
 
 
 def _admissible(x: Array, v: Array, F: Array) -> Array:
-    """Fᵀv, after checking the conditions of theorem 4.1 on v."""
+    """Fᵀv, after checking the conditions of section 4.1 on v."""
     Fx = F @ x
     if np.linalg.norm(v) > 1 + 1e-12 or abs(v @ Fx) > 1e-10 * np.linalg.norm(Fx):
         raise ValueError("v must satisfy ‖v‖ ≤ 1 and vᵀFx = 0")
@@ -136,5 +136,5 @@ class TraceBound:
 
 
 def positive_curvature(pencil: Pencil, bound: CurvatureBound, rng: np.random.Generator | None = None) -> float:
-    """L₊ = 2λ₁(B), for which ∇²f(x) ≼ L₊ I at every x (equation 2.4)."""
+    """L₊ = 2λ₁(B), for which ∇²f(x) ≼ L₊ I at every x (equation 2.5)."""
     return 2 * bound.largest(pencil, None, rng or np.random.default_rng(0))

@@ -104,7 +104,7 @@ def solve(
         verdict=_verdict(known, k),
         shift=abs(pencil.original(0.0)),
         method=method,
-        story=_story(pencil, method, inner, rule, known, which),
+        story=_story(pencil, method, inner, rule, which),
     )
     if not reason.converged and reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
@@ -189,14 +189,12 @@ def _verdict(known: Survey, k: int) -> Verdict:
     checked = min(k, known.ritz.size)
     return Verdict(
         "unchecked",
-        f"no proof was made that nothing larger exists; the first {checked} values are not below the bounds of a "
+        f"no proof was made that no pair was passed over; the first {checked} are not worse than the bounds of a "
         f"Lanczos survey of {known.ritz.size} steps",
     )
 
 
-def _story(
-    pencil: Pencil, method: Method, inner: InnerSolver | None, rule: Rule, known: Survey, which: str
-) -> tuple[str, ...]:
+def _story(pencil: Pencil, method: Method, inner: InnerSolver | None, rule: Rule, which: str) -> tuple[str, ...]:
     """The route in sentences, for `explain`."""
     kinds = pencil.A.kind if pencil.B is None else f"{pencil.A.kind}, {pencil.B.kind}"
     lines = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..checks import whole
 from ..kernels import Array
 from ..krylov import LanczosProcess
@@ -52,14 +50,13 @@ class Lanczos(Method):
 class RitzState(State):
     """The top Ritz pair of a Lanczos process; its vectors are put together only when they are asked for."""
 
-    __slots__ = ("_Bx", "_coefficients", "_j", "_value", "_x")
+    __slots__ = ("_Bx", "_coefficients", "_x")
 
     def __init__(self, pencil: Pencil, process: LanczosProcess) -> None:
         self.pencil, self.memory, self.step, self._residual = pencil, process, 0, -1.0
-        self._j = process.steps
-        values, vectors = process.ritz(self._j - 1, self._j - 1)
-        self._value = self.s = float(values[0])
-        self.b = 1.0
+        top = process.steps - 1
+        values, vectors = process.ritz(top, top)
+        self.s, self.b = float(values[0]), 1.0
         self._coefficients = vectors[:, 0].astype(pencil.dtype)
         self._x: Array | None = None
         self._Bx: Array | None = None
@@ -68,7 +65,7 @@ class RitzState(State):
     def x(self) -> Array:  # type: ignore[override]
         """The Ritz vector V s."""
         if self._x is None:
-            self._x = np.asarray(self.memory._V[:, : self._j] @ self._coefficients)
+            self._x = self.memory.vector(self._coefficients)
         return self._x
 
     @property
@@ -77,27 +74,24 @@ class RitzState(State):
         if self.pencil.identity:
             return self.x
         if self._Bx is None:
-            self._Bx = np.asarray(self.memory._MV[:, : self._j] @ self._coefficients)
+            self._Bx = self.memory.dual(self._coefficients)
         return self._Bx
-
-    @property
-    def _error(self) -> Array:
-        """A x − θ B x = β_j s_j p_{j+1}."""
-        return self.memory._MV[:, self._j] * (self.memory.beta[self._j - 1] * self._coefficients[-1])  # type: ignore[no-any-return]
 
     @property
     def Ax(self) -> Array:  # type: ignore[override]
         """A V s, from the recurrence."""
-        return self._value * self.Bx + self._error
+        error: Array = self.memory.error(self._coefficients)
+        return self.s * self.Bx + error
 
     @property
     def f(self) -> float:
         """The objective at the best multiple of x."""
-        return -self._value / 4
+        return -self.s / 4
 
     def _relative_residual(self) -> float:
         norm = self.pencil.kernels.norm
-        return relative(norm(self._error), magnitude(self.pencil, self._value) * norm(self.Bx))
+        error = self.memory.error(self._coefficients)
+        return relative(norm(error), magnitude(self.pencil, self.s) * norm(self.Bx))
 
     @property
     def final(self) -> bool:

@@ -50,7 +50,7 @@ class MirrorDescent(Method):
         return DescentSetup(P, rule, stepsize.rescale)
 
     def step(self, state: State) -> State:
-        """Equation 3.12, with A x and B x moved along by the products with the direction."""
+        """Equation 3.7, with A x and B x moved along by the products with the direction."""
         return descend(state)
 
 

@@ -18,7 +18,7 @@ class SplitMerge(Method):
     """
 
     def step(self, state: State) -> State:
-        """Equation 4.11, written with w₁ = Tx/(2r) and w₂ = Tw₁/(2r), which are of the size of x.
+        """Equation 4.7, written with w₁ = Tx/(2r) and w₂ = Tw₁/(2r), which are of the size of x.
 
         With q = ⟨Ax, w₁⟩/s (the paper's q over 2r) and z = Aw₁ − qAx:
         t = ⟨z, w₂ − qw₁⟩ / ⟨z, w₁ − qx⟩, and x₊ = w₁ + (w₂ − qw₁)/(ρ − t). No difference of squares is taken,

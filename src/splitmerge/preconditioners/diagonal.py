@@ -1,4 +1,4 @@
-"""P = √diag(B), the optimum among diagonal matrices (remark after equation 3.9)."""
+"""P = √diag(B), the optimum among diagonal matrices (remark after equation 3.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preconditioners with PᴴP = B: then B̃ = I, and mirror descent with step ½ is the power method (theorem 3.7)."""
+"""Preconditioners with PᴴP = B: then B̃ = I, and mirror descent with step ½ is the power method (section 3.2)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LowRank(Preconditioner):
             process.extend()
         count = min(self.rank, process.steps)
         values, vectors = process.ritz(process.steps - count, process.steps - 1)
-        V = process.V @ vectors.astype(pencil.dtype)
+        V = np.column_stack([process.vector(s) for s in vectors.T.astype(pencil.dtype)])
         # trace(D^-½ B D^-½) = n
         rest = pencil.n - count
         mean = (pencil.n - float(values.sum())) / rest if rest else 1.0
