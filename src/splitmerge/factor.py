@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_lapack_funcs
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import spilu, splu
 
 from .adapt import Operator
 from .errors import NotPositiveDefinite
@@ -47,7 +47,7 @@ class SparseFactor:
     exact = True
 
     def __init__(self, B: Any) -> None:
-        lu = _symmetric_lu(B)
+        lu = symmetric_lu(B)
         if lu is None:
             raise _not_definite(_zero_pivot(B), 0.0)
         self.lu: Any = lu
@@ -60,14 +60,19 @@ class SparseFactor:
         return self.lu.solve(b), b
 
 
-def _symmetric_lu(B: Any) -> Any:
-    """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order."""
+def symmetric_lu(B: Any, **incomplete: float) -> Any:
+    """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order.
+
+    With `drop_tol` and `fill_factor` the factorisation is incomplete.
+    """
+    factor: Any = spilu if incomplete else splu
     try:
-        lu = splu(
+        lu = factor(
             sp.csc_matrix(B, copy=True),
             permc_spec="MMD_AT_PLUS_A",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
+            **incomplete,
         )
     except RuntimeError as error:
         if "singular" not in str(error):
@@ -82,7 +87,7 @@ def _zero_pivot(B: Any) -> int:
     if diagonal.min() <= 0:
         return int(np.argmin(diagonal))
     shift = float(diagonal.max()) * float(np.finfo(B.dtype).eps)
-    lu = _symmetric_lu(B + sp.diags_array(np.full(B.shape[0], shift, B.dtype)))
+    lu = symmetric_lu(B + sp.diags_array(np.full(B.shape[0], shift, B.dtype)))
     if lu is None:
         return int(np.argmin(diagonal))
     order = np.argsort(lu.perm_c)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import spilu
 
 from ..checks import real
+from ..factor import symmetric_lu
 from ..pencil import Pencil
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
@@ -48,20 +48,7 @@ class IncompleteCholesky(Preconditioner):
             shift = max(10 * shift, 1e-3)
 
     def _attempt(self, B: sp.csc_matrix) -> tuple[sp.csc_array, np.ndarray] | None:
-        try:
-            lu = spilu(
-                B,
-                drop_tol=self.drop_tol,
-                fill_factor=self.fill,
-                permc_spec="MMD_AT_PLUS_A",
-                diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError as error:
-            if "singular" not in str(error):
-                raise
+        lu = symmetric_lu(B, drop_tol=self.drop_tol, fill_factor=self.fill)
+        if lu is None or not (lu.U.diagonal().real > 0).all():
             return None
-        pivots = lu.U.diagonal().real
-        if (lu.perm_r != lu.perm_c).any() or not (pivots > 0).all():
-            return None
-        return (lu.L @ sp.diags_array(np.sqrt(pivots))).tocsc(), np.argsort(lu.perm_c)
+        return (lu.L @ sp.diags_array(np.sqrt(lu.U.diagonal().real))).tocsc(), np.argsort(lu.perm_c)
