@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 EPS = float(np.finfo(float).eps)
 
+seeds = st.integers(0, 2**32 - 1)
+dtypes = st.sampled_from([float, complex])
+
 
 @dataclass(frozen=True, repr=False)
 class Pair:
@@ -131,7 +134,7 @@ def gep(A: Any, B: Any = None) -> tuple[np.ndarray, np.ndarray]:
 def spectra(draw: st.DrawFn, *, min_n: int = 2, max_n: int = 25, gap: float = 0.0, singular: bool = True) -> np.ndarray:
     """Descending eigenvalues ≥ 0 with λ₂ ≤ (1 − gap)λ₁, of five shapes and sizes from 1e-3 to 1e3."""
     n = draw(st.integers(min_n, max_n), label="n")
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="spectrum seed"))
+    rng = np.random.default_rng(draw(seeds, label="spectrum seed"))
     shapes = ["uniform", "geometric", "double", "cluster"] + ["singular"] * singular
     shape = draw(st.sampled_from(shapes), label="spectrum")
     if shape == "geometric":
@@ -165,6 +168,6 @@ def pairs(
     values = draw(spectra(min_n=min_n, max_n=max_n, gap=gap, singular=singular))
     kappa = float(max_kappa ** draw(st.floats(0, 1), label="log κ"))
     dtype = complex if complex_too and draw(st.booleans(), label="complex") else float
-    seed = draw(st.integers(0, 2**32 - 1), label="seed")
+    seed = draw(seeds, label="seed")
     scale = 1.0 if sparse else 10.0 ** draw(st.integers(-2, 2), label="B size")
     return make_pair(values, kappa, seed, dtype, sparse=sparse, scale=scale)

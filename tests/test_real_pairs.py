@@ -8,6 +8,7 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 import splitmerge as sm
+from checking import check, each_solver, short, unchanged_solve
 from data import harwell_boeing, lapla3, lund, scf
 
 CG = sm.ConjugateGradient(30, sm.Diagonal())
@@ -87,3 +88,22 @@ def test_cg_on_badly_conditioned_B_is_honest(name):
         return
     assert not failure.solution.converged
     assert failure.solution.residuals[0] > 1e-8
+
+
+class TestRealPairs:
+    @pytest.mark.parametrize("number", ["02", "05", "06"])
+    def test_harwell_boeing(self, number):
+        """The five largest of 06 agree to seven digits: only a Krylov method gets there soon."""
+        K, M = harwell_boeing(number)
+        check(unchanged_solve(K, M, 2, method=sm.Lanczos(), rng=0), K, M, 2)
+
+    @pytest.mark.parametrize("method", [sm.Lanczos(), sm.SplitMerge()], ids=short)
+    def test_lund(self, method):
+        K, M = lund()
+        check(unchanged_solve(K, M, 3, method=method, rng=0), K, M, 3)
+
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    @each_solver
+    def test_water(self, which, method):
+        F, S = scf("h2o_ccpvdz")
+        check(unchanged_solve(F, S, 5, which=which, method=method, rng=0), F, S, 5, which)

@@ -1,0 +1,76 @@
+"""Solvers and preconditioners that are wrong, or ask for entries that an operator does not have."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator
+
+import splitmerge as sm
+from checking import operator_of, refuse
+from pairs import N, pair
+
+
+class TestSolvers:
+    @pytest.mark.parametrize(
+        "function",
+        [lambda b: b, lambda b: 2 * b, lambda b: np.zeros_like(b), lambda b: np.full_like(b, np.nan)],
+        ids=["identity", "double", "zero", "nan"],
+    )
+    def test_user_solve_with_a_wrong_function(self, function):
+        refuse("UserSolve", *pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+
+    def test_user_solve_right_for_ones_only(self):
+        A, B = pair()
+        w = np.linalg.solve(B, np.ones(N))
+        refuse("UserSolve", A, B, method=sm.Power(inner=sm.UserSolve(lambda b: w * b.sum() / N)))
+
+    @pytest.mark.parametrize(
+        "function", [lambda b: b[:-1], lambda b: b[:, None], lambda b: 1.0], ids=["short", "column", "scalar"]
+    )
+    def test_user_solve_with_a_wrong_shape(self, function):
+        refuse("UserSolve.*shape", *pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+
+    @pytest.mark.parametrize("function", [lambda b: None, lambda b: "x", None, 3], ids=["None", "str", "none", "int"])
+    def test_user_solve_without_a_vector(self, function):
+        with pytest.raises(ValueError, match="UserSolve"):
+            sm.solve(*pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+
+    def test_cholesky_of_an_operator(self):
+        A, B = pair()
+        refuse("entries of B", A, operator_of(B), method=sm.Power(inner=sm.Cholesky()))
+
+    @pytest.mark.parametrize(
+        "preconditioner",
+        [sm.Diagonal(), sm.IncompleteCholesky(), sm.LowRank(2), sm.Exact(), sm.SquareRoot()],
+        ids=repr,
+    )
+    def test_preconditioner_of_an_operator(self, preconditioner):
+        A, B = pair()
+        inner = sm.ConjugateGradient(preconditioner=preconditioner)
+        refuse("entries|diagonal", A, operator_of(B), method=sm.Power(inner=inner))
+
+    def test_mirror_descent_on_an_operator(self):
+        A, B = pair()
+        refuse("entries|diagonal", A, operator_of(B), method=sm.MirrorDescent())
+
+    def test_trace_bound_of_an_operator(self):
+        A, B = pair()
+        message = refuse("diagonal", A, operator_of(B), method=sm.GradientDescent(curvature=sm.TraceBound()))
+        assert re.search(r"\bB\b", message)
+
+    def test_trace_bound_with_a_preconditioner(self):
+        method = sm.MirrorDescent(preconditioner=sm.Diagonal(), stepsize=sm.Sampled(), curvature=sm.TraceBound())
+        refuse("TraceBound", *pair(), method=method)
+
+    def test_an_operator_that_fails_later(self):
+        """NaN at the tenth product of A is reported as such, not iterated upon."""
+        A, B = pair(40)
+        calls = [0]
+
+        def product(x):
+            calls[0] += 1
+            return A @ x if calls[0] < 10 else np.full(40, np.nan)
+
+        with pytest.raises(ValueError, match=r"^A\b.*NaN"):
+            sm.solve(LinearOperator((40, 40), matvec=product, dtype=float), B, rng=0)

@@ -1,0 +1,94 @@
+"""Callbacks and the progress bar."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from checking import METHODS, each_method, partial
+from pairs import EASY, HARD
+from splitmerge import Reason
+
+
+class TestCallback:
+    @each_method
+    def test_called_at_each_step(self, method):
+        seen = []
+        sol = sm.solve(
+            *EASY, 2, method=method, rng=0, callback=lambda s: seen.append((s.step, s.eigenvalue, s.residual))
+        )
+        assert len(seen) == len(sol.history)
+        assert [s for s, _, _ in seen] == sol.history.step.tolist()
+        assert [v for _, v, _ in seen] == sol.history.value.tolist()
+        assert [r for _, _, r in seen] == sol.history.residual.tolist()
+        assert seen[0][0] == 0
+
+    @each_method
+    @pytest.mark.parametrize("at", [0, 1, 5])
+    def test_true_stops(self, method, at):
+        sol = partial(Reason.CALLBACK, *HARD, method=method, callback=lambda s: s.step == at, tol=1e-14)
+        assert sol.steps == at
+
+    @pytest.mark.parametrize("answer", [None, False, 0, np.False_, ""])
+    def test_false_goes_on(self, answer):
+        assert sm.solve(*EASY, rng=0, callback=lambda s: answer).converged
+
+    @pytest.mark.parametrize("answer", [1, np.True_, "stop"])
+    def test_what_is_true_stops(self, answer):
+        partial(Reason.CALLBACK, *EASY, callback=lambda s: answer)
+
+    def test_stop_at_the_second_pair(self):
+        calls = []
+
+        def callback(state):
+            calls.append(state.step)
+            return calls.count(0) == 2 and state.step == 2
+
+        sol = partial(Reason.CALLBACK, *EASY, 3, callback=callback, method=sm.Power())
+        assert sol.eigenvalues.size == 2
+        # the unfinished second vector takes part in the final Rayleigh–Ritz step
+        assert sol.residuals[0] <= 1e-7
+
+    def test_success_wins(self):
+        """True at the step at which the rule is met anyway is no failure."""
+        sol = sm.solve(*EASY, rng=0, callback=lambda s: s.residual <= 1e-8)
+        assert sol.reason is Reason.RESIDUAL
+
+    def test_exceptions_pass_through(self):
+        def callback(state):
+            raise LookupError("mine")
+
+        with pytest.raises(LookupError, match="mine"):
+            sm.solve(*EASY, rng=0, callback=callback)
+
+    def test_state_is_readable(self):
+        def callback(state):
+            assert state.x.shape == state.Ax.shape == state.Bx.shape == (40,)
+            assert state.b > 0
+            assert np.isfinite([state.value, state.f, state.residual, state.s]).all()
+
+        for method in METHODS:
+            sm.solve(*EASY, rng=0, callback=callback, method=method)
+
+
+class TestProgress:
+    @each_method
+    def test_silent_in_a_pipe(self, method, capfd):
+        plain = sm.solve(*EASY, 2, method=method, rng=0)
+        sol = sm.solve(*EASY, 2, method=method, rng=0, progress=True)
+        assert capfd.readouterr() == ("", "")
+        assert sol.eigenvectors.tobytes() == plain.eigenvectors.tobytes()
+        assert sol.counts == plain.counts
+
+    def test_shown_on_a_terminal(self, monkeypatch):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        sol = sm.solve(*EASY, 2, method=sm.Power(), rng=0, progress=True)
+        assert sol.converged
+        assert "splitmerge" in terminal.getvalue()

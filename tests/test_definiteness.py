@@ -1,0 +1,128 @@
+"""A B that is not positive definite is refused, with the pivot where that shows."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import splitmerge as sm
+from checking import METHODS, each_kind, operator_of, refuse
+from data import harwell_boeing
+from pairs import N, pair
+
+NOT_DEFINITE = sm.NotPositiveDefinite
+
+
+class TestDefiniteness:
+    @each_kind
+    @pytest.mark.parametrize("row", [0, 2, 5])
+    def test_zero_row(self, kind, row):
+        A, B = pair()
+        B[row] = B[:, row] = 0
+        message = refuse("^B is not positive definite", A, kind(B), error=NOT_DEFINITE)
+        assert re.search(rf"pivot {row}\b", message)
+
+    @each_kind
+    def test_duplicated_column(self, kind):
+        X = np.random.default_rng(3).standard_normal((20, N))
+        X[:, 4] = X[:, 1]
+        message = refuse("^B is not positive definite", pair()[0], kind(X.T @ X), error=NOT_DEFINITE)
+        assert re.search(r"pivot [14]\b", message)
+
+    @each_kind
+    def test_gram_matrix_of_too_few_samples(self, kind):
+        X = np.random.default_rng(3).standard_normal((4, N))
+        message = refuse("^B is not positive definite", pair()[0], kind(X.T @ X), error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+
+    @each_kind
+    @pytest.mark.parametrize("method", METHODS, ids=repr)
+    def test_indefinite(self, kind, method):
+        B = np.eye(N) * 2
+        B[3, 3] = -1
+        message = refuse("^B is not positive definite", pair()[0], kind(B), error=NOT_DEFINITE, method=method)
+        assert re.search(r"pivot 3\b", message)
+        assert "indefinite" in message
+
+    @each_kind
+    def test_indefinite_with_a_positive_diagonal(self, kind):
+        B = np.full((N, N), 2.0) - np.eye(N)
+        message = refuse("^B is not positive definite", pair()[0], kind(B), error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+
+    @each_kind
+    def test_zero_diagonal(self, kind):
+        B = np.fliplr(np.eye(N))
+        message = refuse("^B is not positive definite", pair()[0], kind(B), error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+
+    @each_kind
+    def test_negative_definite(self, kind):
+        A, B = pair()
+        message = refuse("^B is not positive definite", A, kind(-B), error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+
+    @each_kind
+    def test_zero(self, kind):
+        message = refuse("^B is not positive definite", pair()[0], kind(np.zeros((N, N))), error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+
+    @pytest.mark.parametrize("value", [0.0, -1.0])
+    def test_one_by_one(self, value):
+        refuse("^B is not positive definite.*pivot 0", [[1.0]], [[value]], error=NOT_DEFINITE)
+
+    @pytest.mark.parametrize("scale", [1e-150, 1e150])
+    def test_indefinite_at_an_extreme_scale(self, scale):
+        A, B = pair()
+        refuse("^B is not positive definite.*pivot", A, -B * scale, error=NOT_DEFINITE)
+        refuse("^B is not positive definite.*pivot", A, sp.csr_array(-B * scale), error=NOT_DEFINITE)
+
+    def test_complex_indefinite(self):
+        B = np.eye(N, dtype=complex)
+        B[0, 1], B[1, 0] = 2j, -2j
+        for kind in (np.asarray, sp.csr_array):
+            message = refuse("^B is not positive definite", pair()[0], kind(B), error=NOT_DEFINITE)
+            assert re.search(r"pivot [01]\b", message)
+
+    @pytest.mark.parametrize("number", ["01", "03", "04"])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.coo_matrix], ids=["dense", "csr", "coo"])
+    def test_real_singular_masses(self, number, kind):
+        K, M = harwell_boeing(number)
+        K, M = (X.toarray() if kind is np.asarray else kind(X) for X in (K, M))
+        message = refuse("^B is not positive definite", K, M, error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+        assert "singular" in message
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+    def test_real_indefinite_mass(self, kind):
+        K, M = harwell_boeing("10")
+        K, M = (X.toarray() if kind is np.asarray else kind(X) for X in (K, M))
+        message = refuse("^B is not positive definite", K, M, error=NOT_DEFINITE)
+        assert re.search(r"pivot \d", message)
+        assert "indefinite" in message
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, operator_of], ids=["dense", "csr", "operator"])
+    @pytest.mark.parametrize("method", [sm.SplitMerge, sm.Power, sm.Lanczos, sm.GradientDescent])
+    def test_conjugate_gradients_meet_negative_curvature(self, kind, method):
+        Q = np.linalg.qr(np.random.default_rng(1).standard_normal((30, 30)))[0]
+        B = (Q * np.r_[np.full(15, -1.0), np.full(15, 2.0)]) @ Q.T
+        A, _ = pair(30)
+        refuse(
+            "B is not positive definite",
+            A,
+            kind((B + B.T) / 2),
+            error=NOT_DEFINITE,
+            method=method(inner=sm.ConjugateGradient()),
+        )
+
+    def test_negative_definite_operator(self):
+        A, B = pair()
+        refuse("B is not positive definite", A, operator_of(-B), error=NOT_DEFINITE)
+
+    def test_zero_operator(self):
+        refuse("B is not positive definite", pair()[0], operator_of(np.zeros((N, N))), error=NOT_DEFINITE)
+
+    def test_real_indefinite_mass_with_conjugate_gradients(self):
+        K, M = harwell_boeing("10")
+        refuse("B is not", K, M, error=NOT_DEFINITE, method=sm.Power(inner=sm.ConjugateGradient()))

@@ -1,0 +1,85 @@
+"""What a solution says about itself in words."""
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+import splitmerge as sm
+from checking import each_method, operator_of, partial
+from pairs import EASY, HARD, shifted_pair
+from splitmerge import Reason
+
+
+class TestExplain:
+    @each_method
+    def test_method_and_solver(self, method):
+        text = sm.solve(*EASY, method=method, rng=0).explain()
+        assert type(method).__name__ in text
+        assert "Cholesky" in text
+        assert "Residual" in text
+        assert "unchecked" in text
+
+    def test_conjugate_gradients(self):
+        A, B = EASY
+        method = sm.Power(inner=sm.ConjugateGradient(max_steps=17))
+        text = sm.solve(A, sp.csr_array(B), method=method, rng=0).explain()
+        assert "conjugate gradients" in text
+        assert "17" in text
+
+    def test_operator_B(self):
+        A, B = EASY
+        text = sm.solve(A, operator_of(B), rng=0).explain()
+        assert "conjugate gradients" in text
+        assert "preconditioned by its diagonal" not in text, "the diagonal of an operator is not known"
+
+    def test_user_solve(self):
+        A, B = EASY
+        method = sm.Power(inner=sm.UserSolve(lambda b: np.linalg.solve(B, b)))
+        assert "supplied" in sm.solve(A, B, method=method, rng=0).explain()
+
+    def test_no_B(self):
+        assert "identity" in sm.solve(EASY[0], rng=0).explain()
+
+    def test_shift(self):
+        A, B = shifted_pair()
+        sol = sm.solve(A, B, rng=0)
+        assert sol.shift > 0
+        lowest = scipy.linalg.eigh(A, B, eigvals_only=True)[0]
+        assert sol.shift >= -lowest * (1 - 1e-8)
+        assert "η" in sol.explain()
+        assert f"{sol.shift:.4g}"[:4] in sol.explain()
+        assert "taken off" in sol.explain()
+
+    def test_no_shift(self):
+        sol = sm.solve(*EASY, rng=0)
+        assert sol.shift == 0
+        assert "η" not in sol.explain()
+
+    def test_lanczos_needs_no_shift(self):
+        sol = sm.solve(*shifted_pair(), rng=0, method=sm.Lanczos())
+        assert sol.shift == 0
+
+    def test_smallest(self):
+        assert "smallest" in sm.solve(*EASY, which="smallest", rng=0).explain()
+
+    def test_extreme_scale(self):
+        A, B = EASY
+        assert "scaled" in sm.solve(A * 1e100, B, rng=0).explain()
+
+    def test_not_converged(self):
+        sol = partial(Reason.MAX_STEPS, *HARD, max_steps=3, tol=1e-14)
+        assert "3 steps" in sol.explain()
+        assert Reason.MAX_STEPS.advice in sol.explain(), "the reason belongs to the story"
+
+    def test_verdict(self):
+        sol = sm.solve(*EASY, rng=0)
+        assert sol.verdict in ("certified", "probed", "unchecked")
+        assert isinstance(sol.verdict, str)
+        assert sol.verdict.why
+        assert sol.verdict.why in sol.explain()
+
+    def test_summary_and_repr(self):
+        sol = sm.solve(*EASY, 2, rng=0)
+        assert sol.summary().startswith("2 pairs after ")
+        assert sm.solve(*EASY, rng=0).summary().startswith("1 pair after ")
+        assert "Solution" in repr(sol)

@@ -1,0 +1,161 @@
+"""The history of a run, its counts and its seconds."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator
+
+import splitmerge as sm
+from checking import each_method, partial, short
+from pairs import EASY, HARD, shifted_pair
+from splitmerge import Reason
+
+
+class TestHistory:
+    COLUMNS = ("pair", "step", "value", "residual", "f", "products", "seconds")
+
+    @each_method
+    def test_columns(self, method):
+        sol = sm.solve(*EASY, 2, method=method, rng=0)
+        history = sol.history
+        table = history.to_dict()
+        assert tuple(table) == history.columns == self.COLUMNS
+        assert {len(column) for column in table.values()} == {len(history)}
+        for name, column in table.items():
+            assert np.array_equal(column, getattr(history, name))
+            assert np.isfinite(column).all()
+        assert (np.diff(history.seconds) >= 0).all()
+        assert history.seconds[0] >= 0
+        assert history.seconds[-1] <= sol.seconds.iteration
+        assert (np.diff(history.products) >= 0).all()
+        assert history.products[-1] <= sol.counts.A_products
+        assert set(history.pair) == {0, 1}
+        assert (np.diff(history.pair) >= 0).all()
+        assert history.step[0] == 0
+
+    @each_method
+    def test_last_rows_are_the_answer(self, method):
+        sol = sm.solve(*shifted_pair(), 2, method=method, rng=0)
+        for j in (0, 1):
+            last = np.flatnonzero(sol.history.pair == j)[-1]
+            assert abs(sol.history.value[last] - sol.eigenvalues[j]) <= 1e-8
+            assert sol.history.residual[last] <= 1e-8
+
+    @each_method
+    def test_descent(self, method):
+        """f falls and the Rayleigh quotient of the first pair rises."""
+        sol = sm.solve(*EASY, method=method, rng=0)
+        assert (np.diff(sol.history.f) <= 1e-13).all()
+        if not isinstance(method, sm.GradientDescent):
+            assert (np.diff(sol.history.value) >= -1e-13).all()
+
+    def test_length_is_steps_plus_one(self):
+        sol = sm.solve(*EASY, rng=0)
+        assert len(sol.history) == sol.steps + 1
+        assert sol.history.step.tolist() == list(range(sol.steps + 1))
+
+    def test_smallest_has_the_users_sign(self):
+        A, B = EASY
+        sol = sm.solve(A, B, which="smallest", rng=0)
+        assert abs(sol.history.value[-1] - sol.eigenvalues[0]) <= 1e-8
+        assert sol.history.value[0] > sol.history.value[-1]
+
+    def test_scaled_pairs_have_the_users_units(self):
+        A, B = EASY
+        sol = sm.solve(A * 1e150, B, rng=0)
+        np.testing.assert_allclose(sol.history.value[-1], sol.eigenvalues[0], rtol=1e-8)
+
+    def test_unknown_column(self):
+        history = sm.solve(*EASY, rng=0).history
+        with pytest.raises(AttributeError, match="columns"):
+            history.angle  # noqa: B018
+        assert "History" in repr(history)
+
+    def test_copies_and_pickles(self):
+        import copy
+        import pickle
+
+        sol = sm.solve(*EASY, rng=0)
+        for again in (copy.deepcopy(sol.history), pickle.loads(pickle.dumps(sol.history))):
+            assert np.array_equal(again.value, sol.history.value)
+
+    def test_solution_pickles(self):
+        import pickle
+
+        sol = sm.solve(*EASY, rng=0)
+        again = pickle.loads(pickle.dumps(sol))
+        assert np.array_equal(again.eigenvectors, sol.eigenvectors)
+        assert again.verdict == sol.verdict
+        assert again.verdict.why == sol.verdict.why
+
+    def test_not_converged_pickles(self):
+        """As it must to come back from a worker process."""
+        import pickle
+
+        with pytest.raises(sm.NotConverged) as caught:
+            sm.solve(*HARD, max_steps=2, rng=0)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert again.solution.steps == 2
+        assert str(again) == str(caught.value)
+
+
+class TestCounts:
+    @staticmethod
+    def counted(M):
+        calls = [0]
+
+        def product(x):
+            calls[0] += 1
+            return M @ x
+
+        return LinearOperator(M.shape, matvec=product, dtype=M.dtype), calls
+
+    @each_method
+    @pytest.mark.parametrize("k", [1, 3])
+    def test_products_with_A(self, method, k):
+        A, B = EASY
+        operator, calls = self.counted(A)
+        counts = sm.solve(operator, B, k, method=method, rng=0).counts
+        # two products are made to see that the operator is symmetric, before there is anything to count in
+        total = counts.A_products + counts.setup.A_products + counts.monitoring.A_products
+        assert calls[0] in (total, total + 2)
+
+    @pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Power(), sm.Lanczos(), sm.GradientDescent()], ids=short)
+    def test_products_with_B(self, method):
+        A, B = EASY
+        operator, calls = self.counted(B)
+        counts = sm.solve(A, operator, 2, method=method, rng=0).counts
+        total = counts.B_products + counts.setup.B_products + counts.monitoring.B_products
+        assert calls[0] in (total, total + 2)
+
+    @pytest.mark.parametrize(
+        ("method", "A_products", "B_products", "B_solves"),
+        [
+            (sm.SplitMerge(), 2, 0, 2),
+            (sm.Power(), 1, 0, 1),
+            (sm.MirrorDescent(), 1, 0, 0),
+            (sm.GradientDescent(), 1, 1, 0),
+            (sm.Lanczos(), 1, 0, 1),
+        ],
+        ids=lambda m: short(m) if isinstance(m, sm.Method) else str(m),
+    )
+    def test_cost_of_a_step(self, method, A_products, B_products, B_solves):
+        """The table of the paper: products of a step, whatever the start costs."""
+        ten, twenty = (partial(Reason.MAX_STEPS, *HARD, method=method, max_steps=m, tol=1e-14).counts for m in (10, 20))
+        assert twenty.A_products - ten.A_products == 10 * A_products
+        assert twenty.B_products - ten.B_products == 10 * B_products
+        assert twenty.B_solves - ten.B_solves == 10 * B_solves
+
+    def test_no_B_no_work_for_it(self):
+        counts = sm.solve(EASY[0], rng=0).counts
+        assert counts.B_products == counts.B_solves == counts.setup.B_solves == counts.monitoring.B_products == 0
+
+    @each_method
+    def test_seconds(self, method):
+        begin = time.perf_counter()
+        sol = sm.solve(*EASY, method=method, rng=0)
+        elapsed = time.perf_counter() - begin
+        assert sol.seconds.setup > 0
+        assert sol.seconds.iteration > 0
+        assert sol.seconds.total == sol.seconds.setup + sol.seconds.iteration <= elapsed

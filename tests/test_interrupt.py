@@ -1,0 +1,85 @@
+"""Ctrl-C at any moment leaves what was computed."""
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from checking import each_method, honest
+from pairs import EASY, HARD
+from splitmerge import Reason
+
+
+class InterruptedOperator:
+    """A, with Ctrl-C at one of its products."""
+
+    def __init__(self, A, at):
+        self.A, self.at, self.calls, self.shape, self.dtype = A, at, 0, A.shape, A.dtype
+
+    def __matmul__(self, x):
+        self.calls += 1
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        return self.A @ x
+
+
+def caught(*arguments, **options):
+    """`solve`, where a KeyboardInterrupt that escapes fails the test instead of ending the session."""
+    try:
+        return sm.solve(*arguments, **options)
+    except KeyboardInterrupt:
+        pytest.fail("KeyboardInterrupt escaped, and what was computed is lost")
+
+
+class TestInterrupt:
+    @each_method
+    @pytest.mark.parametrize("at", [50, 51, 52, 53, 70])
+    def test_partial_result(self, method, at):
+        A, B = HARD
+        # Lanczos is done before the fiftieth product
+        operator = InterruptedOperator(A, at - 25 if isinstance(method, sm.Lanczos) else at)
+        sol = caught(operator, B, method=method, rng=0, tol=1e-13)
+        assert sol.reason is Reason.INTERRUPTED
+        assert not sol.converged
+        assert sol.eigenvalues.shape == (1,)
+        honest(sol, A, B)
+        assert len(sol.history) == sol.steps + 1
+
+    def test_pairs_found_before_are_kept(self):
+        A, B = np.diag([64.0, 32.0, 1.0, 0.999, 0.998, 0.5, 0.25, 0.1]), np.eye(8)
+        operator = InterruptedOperator(A, 120)
+        sol = caught(operator, B, 4, method=sm.Power(), rng=0)
+        assert sol.reason is Reason.INTERRUPTED
+        assert sol.eigenvalues.size == 3
+        np.testing.assert_allclose(sol.eigenvalues[:2], [64, 32], rtol=1e-12)
+        honest(sol, A, B)
+
+    def test_from_the_callback(self):
+        def callback(state):
+            if state.step == 5:
+                raise KeyboardInterrupt
+
+        sol = caught(*HARD, rng=0, callback=callback)
+        assert sol.reason is Reason.INTERRUPTED
+        honest(sol, *HARD)
+
+    def test_during_the_set_up_it_is_the_callers(self):
+        A, B = HARD
+        with pytest.raises(KeyboardInterrupt):
+            sm.solve(InterruptedOperator(A, 5), B, rng=0)
+
+    @pytest.mark.parametrize("at", range(20, 140))
+    def test_at_any_product(self, at):
+        """Also between the pairs, and while a success is being confirmed, nothing is lost."""
+        A, B = EASY
+        operator = InterruptedOperator(A, at)
+        setup = sm.solve(InterruptedOperator(A, 0), B, 3, method=sm.Lanczos(), rng=0)
+        first = 2 + setup.counts.setup.A_products + 2
+        if at < first:
+            pytest.skip("this product is of the set-up")
+        sol = caught(operator, B, 3, method=sm.Lanczos(), rng=0)
+        if operator.calls < at:
+            assert sol.converged
+        else:
+            assert sol.reason is Reason.INTERRUPTED
+            assert 1 <= sol.eigenvalues.size <= 3
+            honest(sol, A, B)

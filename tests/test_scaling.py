@@ -1,0 +1,70 @@
+"""Pairs of extreme size: the answer is that of the pair scaled to size one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import splitmerge as sm
+from checking import check, each_method, each_solver, unchanged_solve
+from pairs import indefinite, well_separated
+
+SCALES = [(a, b) for a in (1e-150, 1e150) for b in (1e-150, 1e150)]
+
+
+class TestScaling:
+    @staticmethod
+    def compare(method, kind, a, b, dtype, which="largest", rtol=1e-8):
+        A, B = (M.astype(dtype) for M in indefinite(6, dtype=dtype))
+        plain = sm.solve(A, B, 3, method=method, which=which, rng=0)
+        A_scaled, B_scaled = A * dtype(a), B * dtype(b)
+        sol = unchanged_solve(kind(A_scaled), kind(B_scaled), 3, method=method, which=which, rng=0)
+        assert sol.converged
+        real = plain.eigenvalues.dtype
+        np.testing.assert_allclose(sol.eigenvalues / (a / b), plain.eigenvalues, rtol=rtol)
+        np.testing.assert_allclose(sol.eigenvectors * np.sqrt(b), plain.eigenvectors, atol=max(100 * rtol, 1e-5))
+        assert sol.eigenvectors.dtype == dtype
+        assert sol.eigenvalues.dtype == real
+        gram = sol.eigenvectors.conj().T.astype(complex) @ (B.astype(complex) * b) @ sol.eigenvectors
+        assert np.abs(gram - np.eye(3)).max() <= 1e3 * np.finfo(dtype).eps
+        assert (sol.error_bounds > 0).all()
+        np.testing.assert_array_less(sol.error_bounds / (a / b), 1e-3)
+
+    @pytest.mark.parametrize(("a", "b"), SCALES)
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
+    @each_solver
+    def test_double(self, method, kind, a, b):
+        self.compare(method, kind, a, b, np.float64)
+
+    @pytest.mark.parametrize(("a", "b"), SCALES)
+    @each_method
+    def test_methods(self, method, a, b):
+        self.compare(method, np.asarray, a, b, np.float64, "smallest")
+
+    @pytest.mark.parametrize(("a", "b"), SCALES)
+    def test_complex(self, a, b):
+        self.compare(sm.SplitMerge(), np.asarray, a, b, np.complex128)
+
+    @pytest.mark.parametrize(("a", "b"), [(a, b) for a in (1e-15, 1e15) for b in (1e-15, 1e15)])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
+    @each_solver
+    def test_single(self, method, kind, a, b):
+        self.compare(method, kind, a, b, np.float32, rtol=1e-5)
+
+    @pytest.mark.parametrize("scale", [1e-290, 1e-200, 1e200, 1e290])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
+    @each_solver
+    def test_both_extreme(self, method, kind, scale):
+        self.compare(method, kind, scale, scale, np.float64)
+
+    @pytest.mark.parametrize("scale", [1e-290, 1e290])
+    def test_start_of_extreme_size(self, scale):
+        A, B = well_separated()
+        check(sm.solve(A, B, x0=np.full(8, scale), rng=0), A, B, 1)
+
+    def test_rows_of_very_different_size(self):
+        """A congruence with a diagonal over twelve decades leaves the eigenvalues alone."""
+        A, B = well_separated(6)
+        D = np.logspace(-6, 6, 6)
+        sol = sm.solve(D[:, None] * A * D, D[:, None] * B * D, rng=0, method=sm.Lanczos(), tol=1e-12)
+        np.testing.assert_allclose(sol.eigenvalues, [1.0], rtol=1e-6)
