@@ -40,7 +40,7 @@ def blas_alone(A: np.ndarray, U: np.ndarray, x: np.ndarray, vectors: bool) -> No
 
 def steps_alone(pencil: sm.Pencil, x: np.ndarray) -> None:
     """The generator, without a driver."""
-    for _ in itertools.islice(sm.iterates(pencil, sm.SplitMerge(), x), STEPS + 1):
+    for _ in itertools.islice(sm.iterates(pencil, x0=x), STEPS + 1):
         pass
 
 
@@ -62,7 +62,7 @@ def main() -> None:
             U = lapack.dpotrf(B, lower=0)[0]
             x = np.random.default_rng(0).standard_normal(n)
             pencil = sm.Pencil(A, B)
-            next(sm.iterates(pencil, sm.SplitMerge(), x))  # factorise outside the time
+            next(sm.iterates(pencil, x0=x))  # factorise outside the time
             best = fastest(
                 {
                     "products and solves": lambda A=A, U=U, x=x: blas_alone(A, U, x, False),

@@ -14,7 +14,7 @@ from theory import ALL_METHODS, first_states
 
 def costs_of_steps(pencil: sm.Pencil, method: sm.Method, x0: np.ndarray, steps: int = 5) -> list[tuple[int, ...]]:
     """(A products, B products, B solves, P solves) of each step; the generator works inside next()."""
-    states = sm.iterates(pencil, method, x0, rng=0)
+    states = sm.iterates(pencil, method=method, x0=x0, rng=0)
     next(states)
     costs = []
     for _ in range(steps):
@@ -78,7 +78,7 @@ def test_counts_are_the_products_really_made() -> None:
     solve = sm.UserSolve(lambda b: np.linalg.solve(pair.B, b))
     for method in (sm.SplitMerge(inner=solve), sm.Power(inner=solve), sm.GradientDescent(), sm.Lanczos(inner=solve)):
         pencil = sm.Pencil(Counted("A", pair.A), Counted("B", pair.B))
-        states = sm.iterates(pencil, method, pair.vector(0), rng=0)
+        states = sm.iterates(pencil, method=method, x0=pair.vector(0), rng=0)
         next(states)
         for _ in range(5):
             before, counted = dict(made), tally(pencil)
@@ -93,7 +93,7 @@ def test_iterates_are_lazy_and_can_be_abandoned(method: sm.Method) -> None:
     pair = make_pair(np.linspace(1, 0.1, 15), seed=7)
     pencil = sm.Pencil(pair.A, pair.B)
     untouched = asdict(pencil.counts)
-    states = sm.iterates(pencil, method, pair.vector(0), rng=0)
+    states = sm.iterates(pencil, method=method, x0=pair.vector(0), rng=0)
     assert asdict(pencil.counts) == untouched
     state = next(states)
     assert state.step == 0

@@ -138,7 +138,7 @@ def test_split_merge_raises_the_quotient(pair: Pair) -> None:
 @some
 @given(pairs(gap=0.1), st.integers(0, 3))
 def test_split_merge_converges_globally(pair: Pair, stream: int) -> None:
-    states = sm.iterates(sm.Pencil(pair.A, pair.B), sm.SplitMerge(), pair.vector(stream))
+    states = sm.iterates(sm.Pencil(pair.A, pair.B), x0=pair.vector(stream))
     state = next(state for state in itertools.islice(states, 500) if state.residual <= 1e-9)
     assert state.eigenvalue == pytest.approx(pair.top, rel=1e-9)
     # the length settles after the direction has

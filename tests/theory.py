@@ -35,7 +35,7 @@ def solving_pencil(pair: Pair) -> sm.Pencil:
 
 def first_states(pencil: sm.Pencil, method: sm.Method, x0: np.ndarray, steps: int, rng: int = 0) -> list[sm.State]:
     """The start and at most `steps` steps."""
-    return list(itertools.islice(sm.iterates(pencil, method, x0, rng=rng), steps + 1))
+    return list(itertools.islice(sm.iterates(pencil, method=method, x0=x0, rng=rng), steps + 1))
 
 
 def B_norm(pair: Pair, x: np.ndarray) -> float:

@@ -8,39 +8,48 @@ from typing import Any
 
 import numpy as np
 
+from .checks import instance
 from .history import History
 from .inner import attach
 from .kernels import Array
-from .krylov import random_vector
-from .methods import Method
+from .krylov import random_vector, survey
+from .methods import Method, SplitMerge
 from .pencil import Pencil
 from .state import State, start
-from .stopping import Check, Reason
+from .stopping import Check, Reason, columns
 
 MAX_CONFIRMATIONS = 5
 
 
 def iterates(
-    pencil: Pencil, method: Method, x0: Array | None = None, *, rng: Any = None, memory: Any = None
+    A: Any, B: Any = None, *, method: Method | None = None, x0: Any = None, rng: Any = None
 ) -> Iterator[State]:
-    """Yield the start and then one state a step, without end unless the method has nothing left to do.
+    """Yield the start and then one state a step, for the leading pair, until the caller has seen enough.
 
-    A must be positive semidefinite, unless the method is `Lanczos`. `memory` is what `method.setup` returned, when
-    the caller has it already.
+    A may also be a `Pencil`, whose counts can then be watched; its A must be positive semidefinite as it is. Otherwise
+    the arguments are those of `solve`, and A is shifted if need be.
 
     >>> import numpy as np, splitmerge as sm
-    >>> states = sm.iterates(sm.Pencil(np.diag([3.0, 2.0, 1.0])), sm.Power(), np.ones(3))
+    >>> states = sm.iterates(np.diag([3.0, 2.0, 1.0]), method=sm.Power(), x0=np.ones(3))
     >>> [round(next(states).eigenvalue, 3) for _ in range(4)]
     [2.0, 2.571, 2.816, 2.917]
     """
+    method = SplitMerge() if method is None else method
+    instance(method, "method", Method, "an object such as SplitMerge() or Power()")
+    pencil = A if isinstance(A, Pencil) else Pencil(A, B)
     generator = np.random.default_rng(rng)
-    x = random_vector(pencil, generator) if x0 is None else np.asarray(x0, dtype=pencil.dtype)
-    if pencil.solver is None:
-        with pencil.counting(pencil.counts.setup):
+    x = random_vector(pencil, generator) if x0 is None else columns(x0, "x0", pencil)[:, 0]
+    with pencil.counting(pencil.counts.setup):
+        if pencil.solver is None:
             attach(pencil, method.inner)
-    if memory is None:
-        with pencil.counting(pencil.counts.setup):
-            memory = method.setup(pencil, generator)
+        if pencil is not A and method.needs_semidefinite:
+            pencil.shift_by(survey(pencil, generator).shift)
+        memory = method.setup(pencil, generator)
+    return march(pencil, method, x, memory)
+
+
+def march(pencil: Pencil, method: Method, x: Array, memory: Any) -> Iterator[State]:
+    """The loop itself: the first state, then a step at a time until the method has nothing left to do."""
     state = method.first(pencil, x, memory)
     step = 0
     while True:
@@ -104,7 +113,7 @@ class Driver:
 
     def _iterate(self, x: Array, pair: int) -> tuple[State, Reason]:
         """The last state from x, and why it is the last."""
-        for state in iterates(self.pencil, self.method, x, memory=self.memory):
+        for state in march(self.pencil, self.method, x, self.memory):
             self.last = state
             self.steps += state.step > 0
             self.history.record(pair, state)

@@ -111,6 +111,10 @@ class Pencil:
         finally:
             self._tally = before
 
+    def shift_by(self, shift: float) -> None:
+        """From now on A stands for A + ηB with η = `shift`."""
+        self.transform(shift=shift, found=self.found, B_found=self.B_found, radius=self.radius)
+
     def transform(self, *, shift: float, found: Array, B_found: Array, radius: float) -> None:
         """From now on A stands for Pᴴ(A + ηB)P with η = `shift` and P = I − U UᴴB, U = `found`.
 

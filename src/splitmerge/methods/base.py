@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..state import State, start
 class Method(ABC):
     """Solve with B by `inner`; None factorises a matrix and runs conjugate gradients on an operator."""
 
-    inner: InnerSolver | None = None
+    inner: InnerSolver | None = field(default=None, kw_only=True)
 
     needs_semidefinite: ClassVar[bool] = True
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..checks import whole
+from ..inner import InnerSolver
 from ..kernels import Array
 from ..krylov import LanczosProcess
 from ..pencil import Pencil
@@ -21,6 +22,7 @@ class Lanczos(Method):
     basis is kept, up to `max_basis` vectors; then the process starts again from its Ritz vector.
     """
 
+    inner: InnerSolver | None = None
     reorthogonalise: bool = True
     max_basis: int = 1000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..inner import InnerSolver
 from ..state import State
 from .base import Method
 
@@ -11,6 +12,8 @@ from .base import Method
 @dataclass(frozen=True)
 class Power(Method):
     """x ← B⁻¹A x / (2r): gradient descent in the domain where B = I, with step ½. One product with A, one solve."""
+
+    inner: InnerSolver | None = None
 
     def step(self, state: State) -> State:
         """B x₊ = A x / (2r), the minimiser of the surrogate with Hessian 2B (equation 3.5)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..inner import InnerSolver
 from ..kernels import combine
 from ..state import State
 from .base import Method
@@ -16,6 +17,8 @@ class SplitMerge(Method):
     The step minimises the surrogate with Hessian H = 2B − FᴴvvᴴF/r, v the direction of largest decrease, in which
     the factor F of A has merged away. ρ = max(1, 1.01 t) keeps H positive definite and as small as possible.
     """
+
+    inner: InnerSolver | None = None
 
     def step(self, state: State) -> State:
         """Equation 4.7, written with w₁ = Tx/(2r) and w₂ = Tw₁/(2r), which are of the size of x.
