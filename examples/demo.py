@@ -40,7 +40,7 @@ def run(n: int, kappa: float, seed: int) -> list[dict[str, object]]:
         sines: list[float] = []
 
         def watch(state: sm.State, sines: list[float] = sines) -> None:
-            sines.append(angle(state.x, u, B))
+            sines.append(angle(state.vector, u, B))
 
         # once unwatched for the time, once watched for the picture
         sol = sm.solve(A, B, method=method, stop=sm.SineAngle(u, 1e-5), rng=seed)

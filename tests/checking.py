@@ -74,7 +74,11 @@ def residual_parts(sol, A, B, which):
     sign = 1 if which == "largest" else -1
     shifted = np.abs(sign * w + sol.shift)
     top = np.maximum(shifted, np.finfo(sol.eigenvectors.dtype).eps ** 0.5 * shifted.max())
-    return np.linalg.norm(A @ U - (B @ U) * w, axis=0), top * np.linalg.norm(B @ U, axis=0)
+    diagonal = B.diagonal().real
+    even = diagonal.max() <= 100 * diagonal.min()
+    D = np.ones(len(diagonal)) if even else np.exp2(np.round(-0.5 * np.log2(diagonal)))
+    BU = D[:, None] * (B @ U)
+    return np.linalg.norm(D[:, None] * (A @ U) - BU * w, axis=0), top * np.linalg.norm(BU, axis=0)
 
 
 def true_residuals(sol, A, B, which="largest"):

@@ -30,9 +30,10 @@ def real(
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
     low_enough = is_number and math.isfinite(value) and value < below and value <= most
     if not low_enough or not (value > 0 if least is None else value >= least):
-        limits = ["positive" if least is None else f"of at least {least:g}"]
-        limits += [f"below {below:g}"] * math.isfinite(below) + [f"of at most {most:g}"] * math.isfinite(most)
-        raise ValueError(f"{name} is {value!r}; give a number {' and '.join(limits)}")
+        limits = [f"below {below:g}"] * math.isfinite(below) + [f"of at most {most:g}"] * math.isfinite(most)
+        limits = ([f"of at least {least:g}"] if least is not None else []) + limits
+        what = "a positive number" if least is None else "a number"
+        raise ValueError(f"{name} is {value!r}; give {' '.join([what, ' and '.join(limits)]).strip()}")
     return float(value)
 
 

@@ -81,7 +81,7 @@ class Deflation:
 
     def __post_init__(self) -> None:
         self.pencil = self.driver.pencil
-        self.shift = self.survey.shift if self.driver.method.needs_semidefinite else 0.0
+        self.shift = self.survey.shift
         self.vectors: list[Array] = []
         self.B_vectors: list[Array] = []
 
@@ -143,6 +143,6 @@ class Deflation:
         if state is None or j >= self.survey.ritz.size:
             return False
         pencil = self.pencil
-        slack = (1e4 * pencil.eps if pencil.exact_solves else 1e-5) * pencil.radius
+        slack = 1e4 * pencil.eps * pencil.radius
         slack += 10 * (state.residual + state.rounding) * magnitude(pencil, state.value)
         return state.value - self.shift < float(self.survey.ritz[j]) - slack

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .checks import instance
 from .history import History
 from .inner import attach
@@ -15,8 +13,8 @@ from .kernels import Array
 from .krylov import random_vector, survey
 from .methods import Method, SplitMerge
 from .pencil import Pencil
-from .state import State, start
-from .stopping import Check, Reason, columns
+from .state import State, excusable, start
+from .stopping import Check, Reason, columns, generator
 
 MAX_CONFIRMATIONS = 5
 
@@ -27,7 +25,8 @@ def iterates(
     """Yield the start and then one state a step, for the leading pair, until the caller has seen enough.
 
     A may also be a `Pencil`, whose counts can then be watched; its A must be positive semidefinite as it is. Otherwise
-    the arguments are those of `solve`, and A is shifted if need be.
+    the arguments are those of `solve`, and the pair is scaled and shifted if need be: `state.vector` is x in the user's
+    coordinates. `x0` is taken as it is.
 
     >>> import numpy as np, splitmerge as sm
     >>> states = sm.iterates(np.diag([3.0, 2.0, 1.0]), method=sm.Power(), x0=np.ones(3))
@@ -36,15 +35,15 @@ def iterates(
     """
     method = SplitMerge() if method is None else method
     instance(method, "method", Method, "an object such as SplitMerge() or Power()")
-    pencil = A if isinstance(A, Pencil) else Pencil(A, B)
-    generator = np.random.default_rng(rng)
-    x = random_vector(pencil, generator) if x0 is None else columns(x0, "x0", pencil)[:, 0]
+    pencil = A if isinstance(A, Pencil) else Pencil(A, B, equilibrate=True)
+    rng = generator(rng)
+    x = random_vector(pencil, rng) if x0 is None else columns(x0, "x0", pencil)[:, 0]
     with pencil.counting(pencil.counts.setup):
         if pencil.solver is None:
             attach(pencil, method.inner)
-        if pencil is not A and method.needs_semidefinite:
-            pencil.shift_by(survey(pencil, generator).shift)
-        memory = method.setup(pencil, generator)
+        if pencil is not A:
+            pencil.shift_by(survey(pencil, rng).shift)
+        memory = method.setup(pencil, rng)
     return march(pencil, method, x, memory)
 
 
@@ -80,7 +79,7 @@ class Driver:
     check: Check
     history: History
     callback: Callable[[State], Any] | None
-    show: Callable[[State], None] | None
+    show: Callable[[int, State], None] | None
     steps: int = 0
     last: State | None = None
 
@@ -94,8 +93,9 @@ class Driver:
         return outcome
 
     def _confirmed(self, x: Array, pair: int) -> Outcome:
-        for _ in range(MAX_CONFIRMATIONS):
-            state, reason = self._iterate(x, pair)
+        for attempt in range(MAX_CONFIRMATIONS):
+            # what was not confirmed is worth some more steps before it is looked at again
+            state, reason = self._iterate(x, pair, patience=10 * attempt**2)
             if not reason.converged:
                 return Outcome(state, reason, indefinite=state.indefinite)
             with self.pencil.counting(self.pencil.counts.monitoring):
@@ -104,26 +104,31 @@ class Driver:
             confirmed = self.check(fresh)
             if confirmed is not None and confirmed.converged:
                 return Outcome(fresh, confirmed)
-            at_rounding = fresh.residual <= fresh.rounding
+            at_rounding = fresh.residual <= excusable(self.pencil, fresh.rounding)
             if reason is Reason.PRECISION and at_rounding:
                 return Outcome(fresh, reason)
             x = fresh.x
         lost = reason is Reason.RESIDUAL and at_rounding
         return Outcome(fresh, Reason.PRECISION if lost else Reason.UNCONFIRMED)
 
-    def _iterate(self, x: Array, pair: int) -> tuple[State, Reason]:
-        """The last state from x, and why it is the last."""
+    def _iterate(self, x: Array, pair: int, patience: int) -> tuple[State, Reason]:
+        """The last state from x, and why it is the last; success counts after `patience` steps."""
         for state in march(self.pencil, self.method, x, self.memory):
+            if not state.finite and self.last is not None:
+                return self.last, Reason.DIVERGED
             self.last = state
             self.steps += state.step > 0
             self.history.record(pair, state)
             if state.indefinite:
                 return state, Reason.EXHAUSTED
             reason = self.check(state)
+            if reason is not None and reason.converged and state.step < patience:
+                reason = None
             if self.show is not None:
-                self.show(state)
+                self.show(pair, state)
             if self.callback is not None and self.callback(state) and reason is None:
                 reason = Reason.CALLBACK
             if reason is not None:
                 return state, reason
-        return state, Reason.PRECISION if state.residual <= state.rounding else Reason.EXHAUSTED
+        at_rounding = state.residual <= excusable(self.pencil, state.rounding)
+        return state, Reason.PRECISION if at_rounding else Reason.EXHAUSTED

@@ -25,7 +25,6 @@ class Kernels(NamedTuple):
     hemv: Callable[..., Array]
     trsv: Callable[..., Array]
     axpy: Callable[..., Array]
-    is_complex: bool
 
 
 @lru_cache
@@ -38,7 +37,7 @@ def kernels(dtype: np.dtype[Any]) -> Kernels:
     def real_dot(x: Array, y: Array) -> float:
         return dot(x, y).real  # type: ignore[no-any-return]
 
-    return Kernels(real_dot if is_complex else dot, norm, hemv, trsv, axpy, is_complex)
+    return Kernels(real_dot if is_complex else dot, norm, hemv, trsv, axpy)
 
 
 def combine(axpy: Callable[..., Array], y: Array, a: float, x: Array) -> Array:

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from .checks import whole
+from .factor import factorise
 from .kernels import Array
 from .krylov import LanczosProcess, largest_eigenvalue, random_vector
 from .pencil import Pencil, PSolver
@@ -31,10 +32,10 @@ class Objective:
 
     >>> import numpy as np
     >>> f = Objective(Pencil(np.diag([4.0, 1.0])))
-    >>> f.value(np.array([2.0, 0.0]))  # −λ₁/4 at the scaled leading eigenvector: xᵀx = 4, √(xᵀAx) = 4
-    0.0
-    >>> f.value(np.array([1.0, 0.0]))
+    >>> f.value(np.array([1.0, 0.0]))  # −λ₁/4, at the multiple of the leading eigenvector where 2√(xᵀAx) = λ₁
     -1.0
+    >>> f.gradient(np.array([1.0, 0.0]))
+    array([0., 0.])
     """
 
     pencil: Pencil
@@ -68,6 +69,8 @@ class Objective:
         """x − H_x(u, v)⁻¹∇f, by the closed form of equation 4.4; v = 0 is a step of the power method."""
         Fv = _admissible(x, v, F)
         state = self._state(x)
+        if self.pencil.solver is None and self.pencil.B is not None:
+            self.pencil.solver = factorise(self.pencil.B)
         Tx, _ = self.pencil.solve_B(state.Ax)
         Gv, _ = self.pencil.solve_B(Fv)
         sigma = 1 - float(Fv @ Gv) / (2 * state.r)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .adapt import Operator, adapt, with_dtype
+from .adapt import Operator, adapt, congruent, with_dtype
 from .errors import NotPositiveDefinite
 from .kernels import Array, kernels
 
@@ -68,7 +68,7 @@ class Pencil:
     (1, 1)
     """
 
-    def __init__(self, A: Any, B: Any = None, *, negate: bool = False) -> None:
+    def __init__(self, A: Any, B: Any = None, *, negate: bool = False, equilibrate: bool = False) -> None:
         self.A: Operator = adapt(A, "A", sign=-1 if negate else 1)
         self.B: Operator | None = None if B is None else adapt(B, "B")
         self.n = self.A.n
@@ -80,6 +80,9 @@ class Pencil:
             self.dtype = np.result_type(self.A.dtype, self.B.dtype)
             self.B = with_dtype(self.B, self.dtype)
         self.A = with_dtype(self.A, self.dtype)
+        self.scaling: Array | None = None
+        if equilibrate and self.B is not None:
+            self._equilibrate(self.B)
         self.eps = float(np.finfo(self.dtype).eps)
         self.kernels = kernels(self.dtype)
         self.counts = Counts()
@@ -91,6 +94,29 @@ class Pencil:
         self.solver: BSolver | None = None
         self._tally: Tally = self.counts
         self._plain = True
+
+    def _equilibrate(self, B: Operator) -> None:
+        """Go over to (DAD, DBD), D the powers of two next to diag(B)^-½, when those differ by more than tenfold.
+
+        Norms and random vectors are Euclidean: what lives where B is small would be invisible to the one and
+        missing from the other.
+        """
+        diagonal = B.diagonal().real.astype(np.float64) if B.matrix is not None else np.ones(1)
+        if not diagonal.min() > 0 or diagonal.max() <= 100 * diagonal.min():
+            return
+        d = np.exp2(np.round(-0.5 * np.log2(diagonal)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            A, B = congruent(self.A, d), congruent(B, d)
+        if math.isfinite(A.size) and math.isfinite(B.size):
+            self.A, self.B, self.scaling = A, B, d.astype(np.empty(0, self.dtype).real.dtype)
+
+    def vectors_of(self, X: Array) -> Array:
+        """Vectors or columns of this pencil in the user's coordinates (up to their length)."""
+        return X if self.scaling is None else np.asarray((self.scaling * X.T).T)
+
+    def from_vectors(self, X: Array) -> Array:
+        """The user's columns in the coordinates of this pencil."""
+        return X if self.scaling is None else np.asarray((X.T / self.scaling).T)
 
     @property
     def identity(self) -> bool:
@@ -158,7 +184,7 @@ class Pencil:
         if self.B is None:
             return b, b
         if self.solver is None:
-            raise RuntimeError("no solver for B is attached to this pencil; call prepare(pencil, inner) first")
+            raise RuntimeError("this pencil has no solver for B yet")
         self._tally.B_solves += 1
         return self.solver.solve(b, guess, B_guess)
 

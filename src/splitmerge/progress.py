@@ -9,7 +9,7 @@ from .state import State
 
 
 @contextmanager
-def progress_bar(wanted: bool, k: int) -> Iterator[Callable[[State], None] | None]:
+def progress_bar(wanted: bool, k: int) -> Iterator[Callable[[int, State], None] | None]:
     """Yield a function to call with every state, or None when no bar is wanted."""
     if not wanted:
         yield None
@@ -18,9 +18,14 @@ def progress_bar(wanted: bool, k: int) -> Iterator[Callable[[State], None] | Non
 
     with tqdm(desc=f"splitmerge, {k} pair{'s' * (k != 1)}", unit=" steps", disable=None, leave=False) as bar:
 
-        def show(state: State) -> None:
+        def show(pair: int, state: State) -> None:
             bar.update()
             if bar.n % 32 == 0 and not bar.disable:
-                bar.set_postfix(value=f"{state.eigenvalue:.6g}", residual=f"{state.residual:.1e}", refresh=False)
+                bar.set_postfix(
+                    pair=f"{pair + 1}/{k}",
+                    value=f"{state.eigenvalue:.6g}",
+                    residual=f"{state.residual:.1e}",
+                    refresh=False,
+                )
 
         yield show

@@ -51,9 +51,10 @@ class Solution:
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
         (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with η the shift that made A + ηB positive semidefinite (0 when
-        A is), Λ = maxⱼ |λⱼ + η| over the pairs returned and eps of the working precision: relative to λ itself unless λ
-        is zero beside the others. No scaling of A, B or u changes it. Recomputed from the user's A and B in double
-        precision.
+        A is), Λ the spectral radius of (A + ηB, B) and eps of the working precision: relative to λ + η unless that is
+        zero beside the others. Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
+        diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
+        of two, so that no scaling of the unknowns changes it either.
     error_bounds
         (k,), √(rᴴB⁻¹r) for r = Au − λBu: within that distance of each value there is an eigenvalue. (An allowance for
         rounding is added; with inexact solves the bound is an estimate.)

@@ -21,8 +21,8 @@ from .methods import Method, SplitMerge
 from .pencil import Pencil
 from .progress import progress_bar
 from .solution import Seconds, Solution, Verdict
-from .state import State
-from .stopping import MaxSteps, Reason, Residual, Rule, columns
+from .state import State, excusable
+from .stopping import MaxSteps, Reason, Residual, Rule, columns, generator, visible
 
 MAX_SWEEPS = 4
 
@@ -54,10 +54,12 @@ def solve(
     max_steps
         Steps for one pair, 100,000 by default; they hold beside `stop`, too.
     x0
-        A start (n,), or one for each of the first pairs (n, m). Otherwise random, from `rng` (a seed or Generator).
+        A start (n,), or one for each of the first pairs (n, m). A hundredth of a random vector is added to it, without
+        which a start that lies in an invariant subspace would lead to the wrong pair. Otherwise random, from `rng` (a
+        seed or Generator).
     callback, progress
-        `callback(state)` is called at every step, and stops the run by returning a true value. `progress=True` shows
-        a bar on a terminal.
+        `callback(state)` is called at every step, and stops the run by returning a true value (which counts as not
+        converged). `progress=True` shows a bar on a terminal.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -77,12 +79,10 @@ def solve(
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
     rule = _rule(stop, tol, max_steps)
-    pencil = Pencil(A, B, negate=which == "smallest")
+    pencil = Pencil(A, B, negate=which == "smallest", equilibrate=True)
     k = whole(k, "k", 1, pencil.n)
-    starts = _check_x0(x0, pencil, k)
-    rng = np.random.default_rng(rng)
-    if starts is None:
-        starts = random_vector(pencil, rng)[:, None]
+    rng = generator(rng)
+    starts = _starts(x0, pencil, k, rng)
     with pencil.counting(pencil.counts.setup):
         inner = attach(pencil, method.inner)
         check = rule.begin(pencil)
@@ -119,14 +119,16 @@ def _rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
     return (residual if stop is None else stop) | limit
 
 
-def _check_x0(x0: Any, pencil: Pencil, k: int) -> Array | None:
-    """The starts as columns, at most one for each pair."""
+def _starts(x0: Any, pencil: Pencil, k: int, rng: np.random.Generator) -> Array:
+    """The starts as columns, at most one for each pair; a given one is moved out of any invariant subspace."""
     if x0 is None:
-        return None
+        return random_vector(pencil, rng)[:, None]
     X = columns(x0, "x0", pencil)
     if X.shape[1] > k:
-        raise ValueError(f"x0 has shape {X.shape}; give at most one for each of the k = {k} pairs")
-    return X
+        raise ValueError(f"x0 has shape {np.shape(x0)}; give at most one column for each of the k = {k} pairs")
+    noise = np.column_stack([random_vector(pencil, rng) for _ in X.T])
+    sizes = np.linalg.norm(X, axis=0) / np.linalg.norm(noise, axis=0)
+    return np.asarray(X + 0.01 * sizes * noise, dtype=pencil.dtype)
 
 
 def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Reason, Pairs]:
@@ -152,7 +154,8 @@ def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Rea
             return reason, pairs
         if (pairs.residuals <= tol).all():
             return Reason.RESIDUAL, pairs
-        if (pairs.residuals <= np.maximum(tol, pairs.rounding)).all():
+        tol = max(tol, visible(pencil))
+        if all(r <= max(tol, excusable(pencil, e)) for r, e in zip(pairs.residuals, pairs.rounding, strict=True)):
             return Reason.PRECISION, pairs
         tightening *= max(0.5 * tol / float(pairs.residuals.max()), 1e-3)
         driver.check = rule.tightened(tightening).begin(pencil)
@@ -163,8 +166,9 @@ def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Rea
 def _present(pencil: Pencil, pairs: Pairs) -> dict[str, Array]:
     """The pairs in the user's units and dtype, with signs fixed and errors bounded."""
     unit, scale = pencil.unit, 1.0 if pencil.B is None else pencil.B.scale
-    leading = np.take_along_axis(pairs.vectors, np.abs(pairs.vectors).argmax(axis=0)[None], axis=0)
-    vectors = pairs.vectors * (np.sqrt(scale) * np.abs(leading) / leading)
+    vectors = pencil.vectors_of(pairs.vectors)
+    leading = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
+    vectors = vectors * (np.sqrt(scale) * np.abs(leading) / leading)
     real = np.empty(0, pencil.dtype).real.dtype
     return {
         "eigenvalues": (pairs.values * unit).astype(real),
@@ -181,8 +185,11 @@ def _error_bounds(pencil: Pencil, pairs: Pairs) -> Array:
         for r in pairs.errors.T.astype(pencil.dtype):
             w, _ = pencil.solve_B(np.ascontiguousarray(r))
             bounds.append(max(float(np.vdot(r, w).real), 0.0) ** 0.5)
-    top = float(np.abs(pairs.values + pencil.shift).max())
-    return np.array(bounds) + 4 * math.sqrt(pencil.n) * pencil.eps * top
+    # a perturbation E of A or λB by rounding moves λ by at most uᴴEu or so
+    B_size = 1.0 if pencil.B is None else pencil.B.size
+    sizes = pencil.A.size + (np.abs(pairs.values) + pencil.shift) * B_size
+    lengths = np.linalg.norm(pairs.vectors, axis=0)
+    return np.asarray(np.array(bounds) + 4 * math.sqrt(pencil.n) * pencil.eps * sizes * lengths**2)
 
 
 def _verdict(known: Survey, k: int) -> Verdict:
@@ -206,7 +213,9 @@ def _story(pencil: Pencil, method: Method, inner: InnerSolver | None, rule: Rule
         lines.append(f"Systems with B were solved by {inner.describe(pencil)}.")
     if which == "smallest":
         lines.append("The smallest of (A, B) were found as the largest of (−A, B).")
-    if abs(pencil.A.scale) != 1 or (pencil.B is not None and pencil.B.scale != 1):
+    if pencil.scaling is not None:
+        lines.append("The diagonal of B spans more than two decades, so the unknowns were scaled to make it even.")
+    elif abs(pencil.A.scale) != 1 or (pencil.B is not None and pencil.B.scale != 1):
         lines.append(
             "The entries are of extreme size, so the pair was scaled by powers of two and the answer scaled back."
         )

@@ -18,7 +18,7 @@ class State:
         self.pencil, self.x, self.Ax, self.Bx, self.memory = pencil, x, Ax, Bx, memory
         self.s = pencil.kernels.dot(x, Ax)
         self.b = pencil.kernels.dot(x, Bx)
-        if not self.b > 0:
+        if self.b <= 0:
             pencil.B_norm(x, Bx)
         self.step = 0
         self._residual = -1.0
@@ -37,6 +37,16 @@ class State:
     def eigenvalue(self) -> float:
         """The eigenvalue estimate in the user's units."""
         return self.pencil.original(self.s / self.b)
+
+    @property
+    def vector(self) -> Array:
+        """x in the user's coordinates; `x` itself is of the pencil, which may be scaled."""
+        return self.pencil.vectors_of(self.x)
+
+    @property
+    def finite(self) -> bool:
+        """False after a divergent step."""
+        return math.isfinite(self.s) and math.isfinite(self.b)
 
     @property
     def f(self) -> float:
@@ -90,17 +100,22 @@ def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
     return State(pencil, x, pencil.apply_A(x, Bx), Bx, memory).scaled()
 
 
+def excusable(pencil: Pencil, rounding: float) -> float:
+    """As much of the level of rounding as may pass for convergence: 5e-7 in double and 2e-3 in single precision."""
+    return min(rounding, float(pencil.eps**0.4))
+
+
 def magnitude(pencil: Pencil, value: float) -> float:
     """What the error of an eigenvalue is relative to: itself, but a value lost beside the largest counts as zero."""
     return max(abs(value), math.sqrt(pencil.eps) * pencil.radius)
 
 
 def rounding_level(pencil: Pencil, value: float, x_norm: float, Bx_norm: float) -> float:
-    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to λBx, |·| the largest entry; more than a thousandth is no excuse."""
+    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to λBx, |·| the largest entry."""
     B_size = 1.0 if pencil.B is None else pencil.B.size
     size = pencil.A.size + max(pencil.radius, abs(value)) * B_size
     level = relative(size * x_norm, magnitude(pencil, value) * Bx_norm)
-    return min(4 * math.sqrt(pencil.n) * pencil.eps * level, 1e-3)
+    return 4 * math.sqrt(pencil.n) * pencil.eps * level
 
 
 def relative(error: float, size: float) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from .checks import instance, real, whole
 from .kernels import Array
 from .pencil import Pencil
-from .state import State
+from .state import State, excusable
 
 
 class Reason(Enum):
@@ -28,6 +28,7 @@ class Reason(Enum):
     ANGLE = "The angle to the reference met the tolerance."
     MAX_STEPS = "The limit of steps was reached: allow more max_steps, loosen tol, or choose a faster method."
     MAX_SECONDS = "The time limit was reached: allow more seconds, or choose a faster method."
+    DIVERGED = "The iterates grew beyond all bounds: take a smaller step size, below 1/λ₁(B̃)."
     STAGNATED = (
         "The residual no longer falls: the tolerance is beyond what this precision allows, or progress is too slow."
     )
@@ -80,10 +81,11 @@ class Rule(ABC):
 
 @dataclass(frozen=True)
 class Residual(Rule):
-    """‖Ax − λBx‖ ≤ tol |λ| ‖Bx‖, exactly as `Solution.residuals` defines it.
+    """The relative residual, as `Solution.residuals` defines it, is at most `tol`.
 
-    Where rounding hides the tolerance (float32, or a badly conditioned B) it also stops, with `Reason.PRECISION`, once
-    the residual is at the level of rounding (`State.rounding`) and has not halved for ten steps.
+    Where rounding hides the tolerance it stops with `Reason.PRECISION`: at a residual of 4 √n eps of the working
+    precision; or, as a badly conditioned B hides even that, once the residual is at the level of rounding
+    (`State.rounding`, but no more than 5e-7 in double precision) and has not fallen by a tenth for a hundred steps.
     """
 
     tol: float = 1e-8
@@ -93,16 +95,18 @@ class Residual(Rule):
 
     def begin(self, pencil: Pencil) -> Check:
         """Compare with the residual that the state knows."""
-        best, seen = math.inf, 0
+        best, seen, floor = math.inf, 0, visible(pencil)
 
         def check(state: State) -> Reason | None:
             nonlocal best, seen
             residual = state.residual
             if residual <= self.tol:
                 return Reason.RESIDUAL
-            if state.step == 0 or residual < 0.5 * best:
+            if residual <= floor:
+                return Reason.PRECISION
+            if state.step == 0 or residual < 0.9 * best:
                 best, seen = residual, state.step
-            elif state.step >= seen + 10 and residual <= state.rounding:
+            elif state.step >= seen + 100 and residual <= excusable(pencil, state.rounding):
                 return Reason.PRECISION
             return None
 
@@ -265,8 +269,13 @@ def _tolerances(*rules: Rule) -> list[float]:
     return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
 
 
+def visible(pencil: Pencil) -> float:
+    """The least residual that rounding lets anyone see: that of one product."""
+    return 4 * math.sqrt(pencil.n) * pencil.eps
+
+
 def columns(given: Any, name: str, pencil: Pencil) -> Array:
-    """`given` as columns of the pencil's dtype and of size 1, after checking that it can be."""
+    """`given` as columns in the pencil's coordinates and dtype, of size 1, after checking that it can be."""
     if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
         raise ValueError(f"{name} has masked entries; fill them first")
     try:
@@ -285,4 +294,13 @@ def columns(given: Any, name: str, pencil: Pencil) -> Array:
     sizes = np.abs(X).max(axis=0)
     if (sizes == 0).any():
         raise ValueError(f"{name} is zero; give a vector that is not")
-    return np.asarray(X / sizes).astype(pencil.dtype)
+    X = pencil.from_vectors(X / sizes)
+    return np.asarray(X / np.abs(X).max(axis=0)).astype(pencil.dtype)
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """NumPy's generator for a seed, a generator or None."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"rng is {rng!r}; give a seed (a whole number, not negative), a Generator or None") from error

@@ -55,12 +55,12 @@ class _Solver:
     exact: bool = True
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
-        """Call the function and undo the scaling of B."""
+        """Call the function and undo the scaling: (βDBD)⁻¹ = D⁻¹B⁻¹D⁻¹/β."""
         scale = 1.0 if self.pencil.B is None else self.pencil.B.scale
-        w = np.asarray(self.function(b))
+        w = np.asarray(self.function(self.pencil.from_vectors(b)))
         if w.shape != b.shape or w.dtype.kind not in "biufc":
             raise ValueError(
                 f"the function of UserSolve gave shape {w.shape}, dtype {w.dtype} for b of shape {b.shape}"
             )
-        w = w.astype(self.pencil.dtype)
+        w = self.pencil.from_vectors(w.astype(self.pencil.dtype))
         return (w / scale if scale != 1 else w), b

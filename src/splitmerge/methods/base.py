@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ class Method(ABC):
 
     inner: InnerSolver | None = field(default=None, kw_only=True)
 
-    needs_semidefinite: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
-        if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "prepare")):
+        if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "describe")):
             raise ValueError(f"inner is {self.inner!r}; give an object such as Cholesky() or ConjugateGradient(30)")
 
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:

@@ -27,6 +27,8 @@ class GradientDescent(Method):
     def __post_init__(self) -> None:
         super().__post_init__()
         as_stepsize(self.stepsize)
+        if not hasattr(self.curvature, "largest"):
+            raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
         """Bound λ₁(B) if the step size asks for it."""

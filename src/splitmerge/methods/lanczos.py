@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..checks import whole
 from ..inner import InnerSolver
@@ -25,8 +25,6 @@ class Lanczos(Method):
     inner: InnerSolver | None = None
     reorthogonalise: bool = True
     max_basis: int = 1000
-
-    needs_semidefinite: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,8 +97,3 @@ class RitzState(State):
     def final(self) -> bool:
         """Is the Krylov space invariant under T?"""
         return bool(self.memory.exhausted)
-
-    @property
-    def indefinite(self) -> bool:
-        """Lanczos needs no semidefinite A."""
-        return False

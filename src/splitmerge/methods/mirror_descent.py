@@ -41,6 +41,8 @@ class MirrorDescent(Method):
         super().__post_init__()
         instance(self.preconditioner, "preconditioner", Preconditioner, "an object such as Exact() or Diagonal()")
         as_stepsize(self.stepsize)
+        if not hasattr(self.curvature, "largest"):
+            raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
         """Build P; bound λ₁(B̃) if the step size asks for it (it is 1 for an exact P)."""

@@ -12,7 +12,7 @@ from .base import Method
 
 @dataclass(frozen=True)
 class SplitMerge(Method):
-    """x ← ζ T x + ω T² x with T = B⁻¹A. Two products with A, two solves, four inner products a step.
+    """x ← ζ T x + ω T² x with T = B⁻¹A. Two products with A, two solves, four inner products a step (and one to watch).
 
     The step minimises the surrogate with Hessian H = 2B − FᴴvvᴴF/r, v the direction of largest decrease, in which
     the factor F of A has merged away. ρ = max(1, 1.01 t) keeps H positive definite and as small as possible.

@@ -35,7 +35,11 @@ class Preconditioner(ABC):
 
     def prepare(self, pencil: Pencil) -> Prepared:
         """P for this pencil's B; the identity needs none."""
-        return Identity() if pencil.identity else self._prepare(pencil)
+        if pencil.B is None:
+            return Identity()
+        if pencil.B.matrix is None:
+            raise ValueError(f"the preconditioner {self!r} needs the entries of B, and B is an operator")
+        return self._prepare(pencil)
 
     @abstractmethod
     def _prepare(self, pencil: Pencil) -> Prepared: ...

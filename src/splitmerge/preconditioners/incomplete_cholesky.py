@@ -32,8 +32,6 @@ class IncompleteCholesky(Preconditioner):
 
     def _prepare(self, pencil: Pencil) -> Prepared:
         assert pencil.B is not None
-        if pencil.B.matrix is None:
-            raise ValueError("IncompleteCholesky needs the entries of B; an operator has none")
         root = root_of_diagonal(pencil)
         inverse = sp.diags_array(1 / root)
         B = sp.csc_matrix(inverse @ sp.csr_array(pencil.B.matrix) @ inverse)
