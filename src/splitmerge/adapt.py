@@ -242,7 +242,8 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
             y = _product(M, x.real, n, name) + 1j * _product(M, x.imag, n, name)
         else:
             y = _product(M, x, n, name)
-        return np.asarray(y * after if scale != 1 else y, dtype=dtype)
+        # a copy: the user's code may return its argument, or one buffer again and again
+        return np.array(y * after if scale != 1 else y, dtype=dtype)
 
     def times_block(X: Array) -> Array:
         return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])

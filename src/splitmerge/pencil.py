@@ -83,6 +83,8 @@ class Pencil:
         self.scaling: Array | None = None
         if equilibrate and self.B is not None:
             self._equilibrate(self.B)
+        # what an eigenvalue of the scaled pair is multiplied by to be the user's; negative for a negated A
+        self.unit = (1.0 if self.B is None else self.B.scale) / self.A.scale
         self.eps = float(np.finfo(self.dtype).eps)
         self.kernels = kernels(self.dtype)
         self.counts = Counts()
@@ -206,8 +208,3 @@ class Pencil:
     def original(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""
         return (value - self.shift) * self.unit
-
-    @property
-    def unit(self) -> float:
-        """What an eigenvalue of the scaled pair is multiplied by to be the user's; negative for a negated A."""
-        return (1.0 if self.B is None else self.B.scale) / self.A.scale

@@ -10,9 +10,12 @@ from .pencil import Pencil
 
 
 class State:
-    """An iterate of the (shifted, deflated, scaled) pencil; `eigenvalue` is already given back in the user's units."""
+    """An iterate x of the (shifted, deflated, scaled) pencil with A x, B x, s = xᴴAx, r = √s and b = xᴴBx.
 
-    __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "pencil", "s", "step", "x")
+    `eigenvalue` and `vector` are in the user's units and coordinates.
+    """
+
+    __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "pencil", "r", "s", "step", "x")
 
     def __init__(self, pencil: Pencil, x: Array, Ax: Array, Bx: Array, memory: Any = None) -> None:
         self.pencil, self.x, self.Ax, self.Bx, self.memory = pencil, x, Ax, Bx, memory
@@ -20,13 +23,9 @@ class State:
         self.b = pencil.kernels.dot(x, Bx)
         if self.b <= 0:
             pencil.B_norm(x, Bx)
+        self.r = math.sqrt(self.s) if self.s > 0 else 0.0
         self.step = 0
         self._residual = -1.0
-
-    @property
-    def r(self) -> float:
-        """√(xᴴAx)."""
-        return math.sqrt(self.s) if self.s > 0 else 0.0
 
     @property
     def value(self) -> float:

@@ -57,6 +57,7 @@ class RitzState(State):
         top = process.steps - 1
         values, vectors = process.ritz(top, top)
         self.s, self.b = float(values[0]), 1.0
+        self.r = max(self.s, 0.0) ** 0.5
         self._coefficients = vectors[:, 0].astype(pencil.dtype)
         self._x: Array | None = None
         self._Bx: Array | None = None

@@ -34,7 +34,7 @@ class SplitMerge(Method):
         Aw1 = pencil.apply_A(w1, Bw1)
         w2, Bw2 = pencil.solve_B(half * Aw1, w1, Bw1)
         q = dot(Ax, w1) / state.s
-        z = combine(axpy, Aw1, -q, Ax)
+        z = axpy(Ax, Aw1, a=-q)  # in place, like d: both arrays are ours
         d = axpy(w1, w2, a=-q)
         delta = dot(z, combine(axpy, w1, -q, x))
         # δ lost to rounding: x has converged, and the power step is as good
@@ -50,4 +50,4 @@ class SplitMerge(Method):
         if merged.f <= highest:
             return merged
         merged = merged.scaled()
-        return merged if merged.f <= highest else State(pencil, w1, Aw1, Bw1, state.memory)
+        return merged if merged.f <= highest else State(pencil, w1, axpy(Ax, z, a=q), Bw1, state.memory)
