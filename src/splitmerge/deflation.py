@@ -6,9 +6,7 @@ residuals are of the user's A and B, not of the deflated pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -38,14 +36,14 @@ def verify(pencil: Pencil, X: Array) -> Pairs:
     """Rayleigh–Ritz on the span of X in double precision: values without the shift, residuals as in `Solution`."""
     double = np.result_type(pencil.dtype, np.float64)
     X = X.astype(double)
-    AX, BX = products_in_double(pencil, X, double)
+    AX, BX = pencil.products_in_double(X)
     values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
     values, C = values[::-1], C[:, ::-1]
     vectors, AX, BX = X @ C, AX @ C, BX @ C
     if double != pencil.dtype:
         # what the user gets is rounded to single precision, so that is what must be judged
         vectors = vectors.astype(pencil.dtype).astype(double)
-        AX, BX = products_in_double(pencil, vectors, double)
+        AX, BX = pencil.products_in_double(vectors)
     errors = AX - BX * values
     # the same measures as those of the loop
     norms = (np.linalg.norm(columns, axis=0).tolist() for columns in (errors, vectors, BX))
@@ -58,17 +56,6 @@ def verify(pencil: Pencil, X: Array) -> Pairs:
 
 def _hermitian(H: Array) -> Array:
     return (H + H.conj().T) / 2
-
-
-def products_in_double(pencil: Pencil, X: Array, double: Any) -> tuple[Array, Array]:
-    """A X and B X of the scaled pair with all arithmetic in double precision, booked as monitoring."""
-    monitoring, k = pencil.counts.monitoring, X.shape[1]
-    monitoring.A_products += k
-    AX = pencil.A.times_block(X) if pencil.A.matrix is None else pencil.A.matrix.astype(double, copy=False) @ X
-    if pencil.B is None:
-        return AX, X
-    monitoring.B_products += k
-    return AX, pencil.B.times_block(X) if pencil.B.matrix is None else pencil.B.matrix.astype(double, copy=False) @ X
 
 
 @dataclass
@@ -85,12 +72,17 @@ class Deflation:
         self.vectors: list[Array] = []
         self.B_vectors: list[Array] = []
 
-    def sweep(self, k: int, start: Callable[[int], Array | None]) -> Reason:
-        """Find k pairs from scratch, from `start(j)` where that is not None; stop early when one fails."""
+    def sweep(self, k: int, starts: list[Array], *, doubt: bool) -> Reason:
+        """Find k pairs from scratch, from `starts` as far as they go; stop early when one fails.
+
+        With `doubt` the starts are somebody else's: what they lead to is confirmed from a perturbed vector.
+        """
         self.vectors, self.B_vectors = [], []
         reason = Reason.RESIDUAL
         for j in range(k):
-            outcome = self._pair(j, start(j))
+            outcome = self._pair(j, starts[j] if j < len(starts) else None)
+            if doubt and j < len(starts) and outcome.state is not None and outcome.reason.converged:
+                outcome = self._doubted(j, outcome.state, outcome)
             reason = outcome.reason
             if outcome.state is not None:
                 norm = outcome.state.b**0.5
@@ -128,6 +120,21 @@ class Deflation:
             restarts += 1
             x = self.survey.leader if j == 0 else None
 
+    def _doubted(self, j: int, state: State, outcome: Outcome) -> Outcome:
+        """The better of `outcome` and what comes of it with a hundredth of a random vector added.
+
+        A start in an invariant subspace (a vector of ones on a symmetric mesh, an eigenvector) never leaves it by
+        itself, and ends in a saddle of f. The steps are booked as monitoring.
+        """
+        noise = random_vector(self.pencil, self.rng)
+        norm = self.pencil.kernels.norm
+        x = state.x + (0.01 * norm(state.x) / norm(noise)) * noise
+        with self.pencil.counting(self.pencil.counts.monitoring):
+            again = self.driver.run(x, j, quiet=True)
+        if again.state is None or again.indefinite or again.state.value <= state.value + self._slack(state):
+            return outcome
+        return again
+
     def _start(self, x: Array | None) -> Array:
         """`x`, unless there is none or it lies in the span of what was found already: then a random vector."""
         if x is not None:
@@ -142,7 +149,10 @@ class Deflation:
         """Is the j-th value below the j-th Ritz value of the survey, which λ_j cannot be?"""
         if state is None or j >= self.survey.ritz.size:
             return False
+        return state.value - self.shift < float(self.survey.ritz[j]) - self._slack(state)
+
+    def _slack(self, state: State) -> float:
+        """How far from an eigenvalue the value of a converged state may be."""
         pencil = self.pencil
-        slack = 1e4 * pencil.eps * pencil.radius
-        slack += 10 * (state.residual + state.rounding) * magnitude(pencil, state.value)
-        return state.value - self.shift < float(self.survey.ritz[j]) - slack
+        error = 10 * (state.residual + state.rounding) * magnitude(pencil, state.value)
+        return 1e4 * pencil.eps * pencil.radius + error

@@ -82,10 +82,14 @@ class Driver:
     show: Callable[[int, State], None] | None
     steps: int = 0
     last: State | None = None
+    quiet: bool = False
 
-    def run(self, x: Array, pair: int) -> Outcome:
-        """Iterate from x until the check fires, and confirm a success with products computed afresh."""
-        self.last = None
+    def run(self, x: Array, pair: int, *, quiet: bool = False) -> Outcome:
+        """Iterate from x until the check fires, and confirm a success with products computed afresh.
+
+        A `quiet` run leaves no trace in steps and history, and does not call the callback.
+        """
+        self.last, self.quiet = None, quiet
         try:
             outcome = self._confirmed(x, pair)
         except KeyboardInterrupt:
@@ -117,8 +121,9 @@ class Driver:
             if not state.finite and self.last is not None:
                 return self.last, Reason.DIVERGED
             self.last = state
-            self.steps += state.step > 0
-            self.history.record(pair, state)
+            if not self.quiet:
+                self.steps += state.step > 0
+                self.history.record(pair, state)
             if state.indefinite:
                 return state, Reason.EXHAUSTED
             reason = self.check(state)
@@ -126,7 +131,7 @@ class Driver:
                 reason = None
             if self.show is not None:
                 self.show(pair, state)
-            if self.callback is not None and self.callback(state) and reason is None:
+            if self.callback is not None and not self.quiet and self.callback(state) and reason is None:
                 reason = Reason.CALLBACK
             if reason is not None:
                 return state, reason

@@ -195,6 +195,16 @@ class Pencil:
         self._tally.P_solves += 1
         return P.gram_solve(b)
 
+    def products_in_double(self, X: Array) -> tuple[Array, Array]:
+        """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; booked as monitoring."""
+        monitoring, k = self.counts.monitoring, X.shape[1]
+        monitoring.A_products += k
+        AX = _in_double(self.A, X)
+        if self.B is None:
+            return AX, X
+        monitoring.B_products += k
+        return AX, _in_double(self.B, X)
+
     def B_norm(self, x: Array, Bx: Array) -> float:
         """√(xᴴBx); a B that shows negative curvature is refused here, however it was given."""
         square = self.kernels.dot(x, Bx)
@@ -208,3 +218,7 @@ class Pencil:
     def original(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""
         return (value - self.shift) * self.unit
+
+
+def _in_double(M: Operator, X: Array) -> Array:
+    return M.times_block(X) if M.matrix is None else np.asarray(M.matrix.astype(X.dtype, copy=False) @ X)

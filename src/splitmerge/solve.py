@@ -54,9 +54,9 @@ def solve(
     max_steps
         Steps for one pair, 100,000 by default; they hold beside `stop`, too.
     x0
-        A start (n,), or one for each of the first pairs (n, m). A hundredth of a random vector is added to it, without
-        which a start that lies in an invariant subspace would lead to the wrong pair. Otherwise random, from `rng` (a
-        seed or Generator).
+        A start (n,), or one for each of the first pairs (n, m). What it leads to is confirmed from a perturbed vector
+        (counted as monitoring), as a start in an invariant subspace leads to the wrong pair. Otherwise random, from
+        `rng` (a seed or Generator).
     callback, progress
         `callback(state)` is called at every step, and stops the run by returning a true value (which counts as not
         converged). `progress=True` shows a bar on a terminal.
@@ -91,7 +91,7 @@ def solve(
     ready = pencil.clock = time.perf_counter()
     with progress_bar(progress, k) as show:
         driver = Driver(pencil, method, memory, check, History(), callback, show)
-        reason, pairs = _pairs(Deflation(driver, known, rng), rule, k, starts)
+        reason, pairs = _pairs(Deflation(driver, known, rng), rule, k, starts, doubt=x0 is not None)
     done = time.perf_counter()
     solution = Solution(
         **_present(pencil, pairs),
@@ -120,18 +120,16 @@ def _rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
 
 
 def _starts(x0: Any, pencil: Pencil, k: int, rng: np.random.Generator) -> Array:
-    """The starts as columns, at most one for each pair; a given one is moved out of any invariant subspace."""
+    """The starts as columns, at most one for each pair."""
     if x0 is None:
         return random_vector(pencil, rng)[:, None]
     X = columns(x0, "x0", pencil)
     if X.shape[1] > k:
         raise ValueError(f"x0 has shape {np.shape(x0)}; give at most one column for each of the k = {k} pairs")
-    noise = np.column_stack([random_vector(pencil, rng) for _ in X.T])
-    sizes = np.linalg.norm(X, axis=0) / np.linalg.norm(noise, axis=0)
-    return np.asarray(X + 0.01 * sizes * noise, dtype=pencil.dtype)
+    return X
 
 
-def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Reason, Pairs]:
+def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array, *, doubt: bool) -> tuple[Reason, Pairs]:
     """Sweep over the pairs; when their residuals in (A, B) miss the tolerance, again and more tightly.
 
     The deflated pair carries the errors of the vectors taken out, so a residual that is small there need not be in
@@ -141,7 +139,7 @@ def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Rea
     starting = [np.ascontiguousarray(x) for x in starts.T]
     tightening = 1.0
     for _ in range(MAX_SWEEPS):
-        reason = deflation.sweep(k, lambda j, c=starting: c[j] if j < len(c) else None)  # type: ignore[misc]
+        reason = deflation.sweep(k, starting, doubt=doubt)
         if not deflation.vectors:
             raise KeyboardInterrupt
         try:
@@ -159,6 +157,7 @@ def _pairs(deflation: Deflation, rule: Rule, k: int, starts: Array) -> tuple[Rea
             return Reason.PRECISION, pairs
         tightening *= max(0.5 * tol / float(pairs.residuals.max()), 1e-3)
         driver.check = rule.tightened(tightening).begin(pencil)
+        doubt = False
         starting = [np.ascontiguousarray(x) for x in pairs.vectors.astype(pencil.dtype).T]
     return Reason.UNCONFIRMED, pairs
 
