@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+THEORY := $(addprefix tests/test_,$(addsuffix .py,costs descent equivalences landscape preconditioners rates surrogates))
 
 .PHONY: help install demo test test-slow lint bench clean
 
@@ -36,7 +37,8 @@ test: lint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 test-slow: install
-	$(BIN)/python -m pytest -m slow
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m slow
+	OPENBLAS_NUM_THREADS=1 SPLITMERGE_EXAMPLES=300 $(BIN)/python -m pytest -n 2 $(THEORY)
 
 bench: install
 	$(BIN)/python -m benchmarks

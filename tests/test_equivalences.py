@@ -60,6 +60,9 @@ def test_split_merge_does_not_see_a_change_of_variables(pair: Pair) -> None:
     rounding = max(1, pair.kappa / 100)
     # whitening costs κ roundings, and σ = 0.01 multiplies them by a hundred at each step
     for x, y in zip(ours, theirs, strict=True):
+        # of a converged x only rounding is left to step along
+        if x.residual <= 1e-8 * rounding:
+            break
         tol = 1e-10 if x.step <= 1 else 1e-9
         assert distance(pair, x.x, la.solve_triangular(L.conj().T, y.x)) <= tol * rounding, x.step
 

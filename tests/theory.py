@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 from hypothesis import settings
@@ -11,8 +12,10 @@ import splitmerge as sm
 from splitmerge.inner import attach
 from strategies import Pair
 
-some = settings(deadline=None, max_examples=40)
-few = settings(deadline=None, max_examples=20)
+# `make test` sees the same examples every time; `make test-slow` draws many new ones
+EXAMPLES = int(os.environ.get("SPLITMERGE_EXAMPLES", "0"))
+some = settings(deadline=None, max_examples=EXAMPLES or 40, derandomize=not EXAMPLES)
+few = settings(deadline=None, max_examples=EXAMPLES or 20, derandomize=not EXAMPLES)
 
 DENSE_PRECONDITIONERS = [sm.Exact(), sm.SquareRoot(), sm.Diagonal(), sm.LowRank(rank=3)]
 SPARSE_PRECONDITIONERS = [*DENSE_PRECONDITIONERS, sm.IncompleteCholesky(drop_tol=0.1)]

@@ -100,7 +100,7 @@ class Deflation:
             shift=self.shift,
             found=np.asfortranarray(np.column_stack([empty, *self.vectors[:count]])),
             B_found=np.asfortranarray(np.column_stack([empty, *self.B_vectors[:count]])),
-            radius=float(np.abs(self.survey.ritz + self.shift).max()),
+            radius=self.survey.radius + self.shift,
         )
 
     def _pair(self, j: int, x: Array | None) -> Outcome:
@@ -108,7 +108,8 @@ class Deflation:
         restarts = 0
         while True:
             self._deflate(j)
-            outcome = self.driver.run(self._start(x), j)
+            # a small residual misled if this is a restart: then only many steps convince
+            outcome = self.driver.run(self._start(x), j, patience=50 * restarts**3)
             if outcome.state is not None and outcome.indefinite:
                 self.shift += 2 * abs(outcome.state.value)
                 continue
@@ -146,10 +147,10 @@ class Deflation:
         return random_vector(self.pencil, self.rng)
 
     def _passed_over(self, j: int, state: State | None) -> bool:
-        """Is the j-th value below the j-th Ritz value of the survey, which λ_j cannot be?"""
-        if state is None or j >= self.survey.ritz.size:
+        """Is the j-th value below the j-th bound of the survey, which λ_j cannot be?"""
+        if state is None or j >= self.survey.bounds.size:
             return False
-        return state.value - self.shift < float(self.survey.ritz[j]) - self._slack(state)
+        return state.value - self.shift < float(self.survey.bounds[j]) - self._slack(state)
 
     def _slack(self, state: State) -> float:
         """How far from an eigenvalue the value of a converged state may be."""

@@ -84,22 +84,23 @@ class Driver:
     last: State | None = None
     quiet: bool = False
 
-    def run(self, x: Array, pair: int, *, quiet: bool = False) -> Outcome:
+    def run(self, x: Array, pair: int, *, patience: int = 0, quiet: bool = False) -> Outcome:
         """Iterate from x until the check fires, and confirm a success with products computed afresh.
 
-        A `quiet` run leaves no trace in steps and history, and does not call the callback.
+        Success counts only after `patience` steps. A `quiet` run leaves no trace in steps and history, and does not
+        call the callback.
         """
         self.last, self.quiet = None, quiet
         try:
-            outcome = self._confirmed(x, pair)
+            outcome = self._confirmed(x, pair, patience)
         except KeyboardInterrupt:
             outcome = Outcome(self.last, Reason.INTERRUPTED)
         return outcome
 
-    def _confirmed(self, x: Array, pair: int) -> Outcome:
+    def _confirmed(self, x: Array, pair: int, patience: int) -> Outcome:
         for attempt in range(MAX_CONFIRMATIONS):
             # what was not confirmed is worth some more steps before it is looked at again
-            state, reason = self._iterate(x, pair, patience=10 * attempt**2)
+            state, reason = self._iterate(x, pair, max(patience, 10 * attempt**2))
             if not reason.converged:
                 return Outcome(state, reason, indefinite=state.indefinite)
             with self.pencil.counting(self.pencil.counts.monitoring):
@@ -116,7 +117,7 @@ class Driver:
         return Outcome(fresh, Reason.PRECISION if lost else Reason.UNCONFIRMED)
 
     def _iterate(self, x: Array, pair: int, patience: int) -> tuple[State, Reason]:
-        """The last state from x, and why it is the last; success counts after `patience` steps."""
+        """The last state from x, and why it is the last."""
         for state in march(self.pencil, self.method, x, self.memory):
             if not state.finite and self.last is not None:
                 return self.last, Reason.DIVERGED

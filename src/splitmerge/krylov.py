@@ -139,13 +139,15 @@ def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
 class Survey:
     """What a short Lanczos run tells about the spectrum of (A, B).
 
-    `ritz` (descending) are lower bounds: λ_j ≥ ritz[j] for every j. `leader` is the top Ritz vector. `shift` is an
-    η ≥ 0 such that A + ηB is positive semidefinite, as far as the run can see.
+    `bounds` (descending) are the Ritz values less their rounding: λ_j ≥ bounds[j] for every j. `leader` is the top Ritz
+    vector and `radius` the largest |Ritz value|. `shift` is an η ≥ 0 such that A + ηB is positive semidefinite, as far
+    as the run can see.
     """
 
-    ritz: Array
+    bounds: Array
     leader: Array
     shift: float
+    radius: float
 
 
 def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
@@ -175,7 +177,9 @@ def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
             # A lowest Ritz value that is positive is believed: the driver sees a negative xᴴAx if it deceived.
             # A hundredth more than needed keeps the lowest eigenvalue from being a zero that rounding makes negative.
             shift = error - lowest + 0.01 * radius if lowest < -100 * pencil.eps * radius else 0.0
-            return Survey(values[::-1].copy(), process.vector(vectors[:, -1].astype(x.dtype)), shift)
+            lengths = [np.linalg.norm(process.vector(s)) for s in vectors.T.astype(x.dtype)]
+            bounds = values - pencil.rounding_of(values, np.array(lengths))
+            return Survey(bounds[::-1].copy(), process.vector(vectors[:, -1].astype(x.dtype)), shift, radius)
 
 
 def random_vector(pencil: Pencil, rng: np.random.Generator) -> Array:

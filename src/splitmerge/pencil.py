@@ -215,6 +215,15 @@ class Pencil:
             )
         return math.sqrt(square)
 
+    def rounding_of(self, values: Array, lengths: Array) -> Array:
+        """How far rounding may move eigenvalues whose B-normalised vectors have these Euclidean lengths.
+
+        A perturbation E of A or λB moves λ by uᴴEu, and that of rounding has the size 4 √n eps of their entries.
+        """
+        B_size = 1.0 if self.B is None else self.B.size
+        sizes = self.A.size + (np.abs(values) + self.shift) * B_size
+        return np.asarray(4 * math.sqrt(self.n) * self.eps * sizes * lengths**2)
+
     def original(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""
         return (value - self.shift) * self.unit

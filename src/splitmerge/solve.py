@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -184,19 +183,15 @@ def _error_bounds(pencil: Pencil, pairs: Pairs) -> Array:
         for r in pairs.errors.T.astype(pencil.dtype):
             w, _ = pencil.solve_B(np.ascontiguousarray(r))
             bounds.append(max(float(np.vdot(r, w).real), 0.0) ** 0.5)
-    # a perturbation E of A or λB by rounding moves λ by at most uᴴEu or so
-    B_size = 1.0 if pencil.B is None else pencil.B.size
-    sizes = pencil.A.size + (np.abs(pairs.values) + pencil.shift) * B_size
-    lengths = np.linalg.norm(pairs.vectors, axis=0)
-    return np.asarray(np.array(bounds) + 4 * math.sqrt(pencil.n) * pencil.eps * sizes * lengths**2)
+    return np.array(bounds) + pencil.rounding_of(pairs.values, np.linalg.norm(pairs.vectors, axis=0))
 
 
 def _verdict(known: Survey, k: int) -> Verdict:
-    checked = min(k, known.ritz.size)
+    checked = min(k, known.bounds.size)
     return Verdict(
         "unchecked",
         f"no proof was made that no pair was passed over; the first {checked} are not worse than the bounds of a "
-        f"Lanczos survey of {known.ritz.size} steps",
+        f"Lanczos survey of {known.bounds.size} steps",
     )
 
 

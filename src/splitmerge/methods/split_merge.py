@@ -38,7 +38,7 @@ class SplitMerge(Method):
         d = axpy(w1, w2, a=-q)
         delta = dot(z, combine(axpy, w1, -q, x))
         # δ lost to rounding: x has converged, and the power step is as good
-        resolved = delta > pencil.eps**2 * state.s
+        resolved = delta > (32 * pencil.eps) ** 2 * state.s
         t = dot(z, d) / delta if resolved else 0.0
         weight = 1 / (max(1.0, 1.01 * t) - t) if resolved else 0.0
         x = combine(axpy, w1, weight, d)
