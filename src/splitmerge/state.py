@@ -80,13 +80,20 @@ class State:
         """Does x show that A has a negative eigenvalue? The objective needs A to be positive semidefinite."""
         return self.s < -100 * self.pencil.eps * self.pencil.radius * self.b
 
-    def scaled(self) -> State:
-        """The multiple of x with the smallest f; there 2√(xᴴAx) is the Rayleigh quotient."""
+    def rescale(self) -> float:
+        """Turn x into its multiple with the least f and return the factor; for a method's own fresh state only.
+
+        There 2√(xᴴAx) is the Rayleigh quotient λ, and f is −λ/4.
+        """
         factor = self.r / (2 * self.b)
         if factor == 0:
-            return self
-        x, Ax = factor * self.x, factor * self.Ax
-        return State(self.pencil, x, Ax, x if self.pencil.identity else factor * self.Bx, self.memory)
+            return 1.0
+        self.x *= factor
+        self.Ax *= factor
+        if not self.pencil.identity:
+            self.Bx *= factor
+        self.s, self.r, self.b = self.s * factor**2, self.r * factor, self.b * factor**2
+        return factor
 
 
 def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
@@ -96,7 +103,9 @@ def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
     x, Bx = x / norm, Bx / norm
     if pencil.identity:
         Bx = x
-    return State(pencil, x, pencil.apply_A(x, Bx), Bx, memory).scaled()
+    state = State(pencil, x, pencil.apply_A(x, Bx), Bx, memory)
+    state.rescale()
+    return state
 
 
 def excusable(pencil: Pencil, rounding: float) -> float:

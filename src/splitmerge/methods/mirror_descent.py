@@ -74,4 +74,6 @@ def descend(state: State) -> State:
             Bx = pencil.apply_B(x)
             Ax = pencil.apply_A(x, Bx)
     moved = State(pencil, x, Ax, Bx, state.memory)
-    return moved.scaled() if rescale else moved
+    if rescale:
+        moved.rescale()
+    return moved
