@@ -25,8 +25,6 @@ def factorise(B: Operator) -> DenseFactor | SparseFactor:
 class DenseFactor:
     """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
 
-    exact = True
-
     def __init__(self, B: Array) -> None:
         potrf: Any = get_lapack_funcs("potrf", dtype=B.dtype)
         self.U, info = potrf(B, lower=0, clean=1)
@@ -43,8 +41,6 @@ class DenseFactor:
 
 class SparseFactor:
     """Π B Πᵀ = L D Lᴴ by SuperLU without pivoting, in an order that keeps the fill of a symmetric matrix low."""
-
-    exact = True
 
     def __init__(self, B: Any) -> None:
         lu = symmetric_lu(B)

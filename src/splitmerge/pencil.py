@@ -39,11 +39,7 @@ class Counts(Tally):
 
 
 class BSolver(Protocol):
-    """Solves B w = b; `exact` says whether w is right to working precision."""
-
-    @property
-    def exact(self) -> bool:
-        """Right to working precision?"""
+    """Solves B w = b, exactly or nearly so."""
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Return w ≈ B⁻¹b and the product B w (b itself for an exact solver)."""
@@ -124,11 +120,6 @@ class Pencil:
     def identity(self) -> bool:
         """Is B the identity? Then no work is done for it."""
         return self.B is None
-
-    @property
-    def exact_solves(self) -> bool:
-        """Are solves with B right to working precision?"""
-        return self.B is None or (self.solver is not None and self.solver.exact)
 
     @contextmanager
     def counting(self, phase: Tally) -> Iterator[None]:

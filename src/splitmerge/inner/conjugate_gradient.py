@@ -52,7 +52,6 @@ class _Solver:
     max_steps: int
     tol: float
     P: PSolver | None
-    exact: bool = False
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """w and B w = b − r: the residual r is carried along, so B w costs no product."""

@@ -52,7 +52,6 @@ class UserSolve:
 class _Solver:
     pencil: Pencil
     function: Callable[[Array], Any]
-    exact: bool = True
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Call the function and undo the scaling: (βDBD)⁻¹ = D⁻¹B⁻¹D⁻¹/β."""
