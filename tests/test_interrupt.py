@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse.linalg
 
 import splitmerge as sm
 from checking import each_method, honest
@@ -83,3 +84,24 @@ class TestInterrupt:
             assert sol.reason is Reason.INTERRUPTED
             assert 1 <= sol.eigenvalues.size <= 3
             honest(sol, A, B)
+
+
+def test_interrupt_while_a_given_start_is_confirmed():
+    """The confirmation from a perturbed vector is quiet, but Ctrl-C in it must not be swallowed."""
+    A = np.diag([2.0, 1.9, 1.8, 1.0])
+    calls = 0
+
+    def product(x):
+        nonlocal calls
+        calls += 1
+        # checks, survey, start and confirmation of an exact x0 are over by then; its perturbed run is not
+        if calls == 14:
+            raise KeyboardInterrupt
+        return A @ x
+
+    operator = scipy.sparse.linalg.LinearOperator((4, 4), matvec=product, dtype=float)
+    sol = sm.solve(operator, method=sm.Power(), x0=np.eye(4)[:, 0], rng=0)
+    assert sol.reason is sm.Reason.INTERRUPTED
+    assert not sol.converged
+    assert sol.steps == 0
+    np.testing.assert_allclose(sol.eigenvalues, [2.0])

@@ -132,6 +132,8 @@ class Deflation:
         x = state.x + (0.01 * norm(state.x) / norm(noise)) * noise
         with self.pencil.counting(self.pencil.counts.monitoring):
             again = self.driver.run(x, j, quiet=True)
+        if again.reason is Reason.INTERRUPTED:
+            return Outcome(state, Reason.INTERRUPTED)
         if again.state is None or again.indefinite or again.state.value <= state.value + self._slack(state):
             return outcome
         return again

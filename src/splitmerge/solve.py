@@ -100,7 +100,7 @@ def solve(
         counts=pencil.counts,
         seconds=Seconds(ready - begin, done - ready),
         history=driver.history,
-        verdict=_verdict(known, k),
+        verdict=_verdict(known, pairs.values.size, reason),
         shift=abs(pencil.original(0.0)),
         method=method,
         story=_story(pencil, method, inner, rule, which),
@@ -186,8 +186,10 @@ def _error_bounds(pencil: Pencil, pairs: Pairs) -> Array:
     return np.array(bounds) + pencil.rounding_of(pairs.values, np.linalg.norm(pairs.vectors, axis=0))
 
 
-def _verdict(known: Survey, k: int) -> Verdict:
-    checked = min(k, known.bounds.size)
+def _verdict(known: Survey, count: int, reason: Reason) -> Verdict:
+    if reason is Reason.MISSED:
+        return Verdict("unchecked", "a Lanczos survey shows that a pair was passed over")
+    checked = min(count, known.bounds.size)
     return Verdict(
         "unchecked",
         f"no proof was made that no pair was passed over; the first {checked} are not worse than the bounds of a "
