@@ -8,6 +8,7 @@
 """
 
 from . import gallery
+from .accelerated import Accelerated
 from .driver import iterates
 from .errors import NotConverged, NotPositiveDefinite
 from .history import History
@@ -26,6 +27,7 @@ from .transform import TransformDomain
 __version__ = "0.1.0"
 
 __all__ = [
+    "Accelerated",
     "Adaptive",
     "Cholesky",
     "ConjugateGradient",

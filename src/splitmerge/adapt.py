@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from .kernels import Array, kernels
 
 # Beyond these powers of two, products of four quantities of the size of the data could overflow.
 _SAFE_EXPONENT = {"d": 100, "f": 16}
-_BLOCK = 256
+_BLOCK = 128
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,20 @@ class Operator:
     size: float
     scale: float
     recast: Callable[[np.dtype[Any]], Operator] | None = None
+
+    def negated(self) -> Operator:
+        """Minus the operator."""
+        if self.kind == "operator":
+            times, block = self.times, self.times_block
+            return replace(
+                self,
+                times=lambda x: -times(x),
+                times_block=lambda X: -block(X),
+                scale=-self.scale,
+                recast=None,
+            )
+        build = _dense if self.kind == "dense" else _sparse
+        return build(-self.matrix, self.size, -self.scale)
 
     def diagonal(self) -> Array:
         """The diagonal, where there are entries to look at."""
@@ -101,6 +115,40 @@ def congruent(op: Operator, d: Array) -> Operator:
     return build(matrix, size * factor, op.scale * factor)
 
 
+def identity(n: int, dtype: np.dtype[Any]) -> Operator:
+    """The identity as an operator of its own, for where it stands in the place of A."""
+    return _sparse(sp.eye_array(n, dtype=dtype, format="csr"), 1.0, 1.0)
+
+
+def as_dense(op: Operator) -> Operator:
+    """The same with entries in a dense array: n products for an operator."""
+    if op.kind == "dense":
+        return op
+    if op.kind == "sparse":
+        return _dense(op.matrix.toarray(order="F"), op.size, op.scale)
+    M = op.times_block(np.eye(op.n, dtype=op.dtype))
+    M = np.asfortranarray((M + M.conj().T) / 2)
+    return _dense(M, float(np.abs(M).max()), op.scale)
+
+
+def plus(A: Operator, c: float, B: Operator | None) -> Operator:
+    """A + c B with entries, B = None for the identity; A itself for c = 0."""
+    if c == 0:
+        return A
+    if A.matrix is None or (B is not None and B.matrix is None):
+        raise ValueError("A − σB needs the entries of A and B; give matrices instead of operators")
+    if A.kind == "dense" or (B is not None and B.kind == "dense"):
+        M = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
+        if B is None:
+            M.flat[:: A.n + 1] += c
+        else:
+            M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
+        return _dense(M, float(np.abs(M).max()), 1.0)
+    other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix
+    M = sp.csr_array(A.matrix + c * other)
+    return _sparse(M, float(np.abs(M.data).max(initial=0.0)), 1.0)
+
+
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
     """The dtype we compute in: single stays single, everything else real or complex becomes double."""
     given: np.dtype[Any] = np.dtype(dtype)
@@ -126,7 +174,7 @@ def _check_square(shape: Any, name: str) -> int:
 def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
     if not math.isfinite(size):
         raise ValueError(f"{name} contains NaN or infinity; clean it first")
-    allowed = float(np.finfo(dtype).eps) ** (2 / 3) * size
+    allowed = _tolerable(size, dtype)
     if asymmetry > allowed:
         word, mirror = ("Hermitian", "conj(X.T)") if dtype.kind == "c" else ("symmetric", "X.T")
         if not entries:
@@ -160,21 +208,43 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
     except ValueError as error:
         raise ValueError(f"{name} is not a rectangular table of numbers: {error}") from None
     dtype = working_dtype(a.dtype, name)
-    n = _check_square(a.shape, name)
+    _check_square(a.shape, name)
     with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
         a = np.asarray(a, dtype=dtype)
-    size = asymmetry = 0.0
-    for start in range(0, n, _BLOCK):
-        rows, columns = a[start : start + _BLOCK], a[:, start : start + _BLOCK]
-        largest = float(np.abs(rows).max())
-        if not math.isfinite(largest):
-            size = largest
-            break
-        size = max(size, largest)
-        asymmetry = max(asymmetry, float(np.abs(rows - columns.conj().T).max()))
-    _check_values(size, asymmetry, dtype, name)
+    size = _largest(a)
+    _check_values(size, _asymmetry(a, size) if math.isfinite(size) else 0.0, dtype, name)
     scale = _scaling(size, dtype, sign)
     return _dense(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def _largest(a: Array) -> float:
+    """max |entry|; NaN or infinity if there is one."""
+    if a.dtype.kind == "c":
+        return float(max(np.abs(a[start : start + _BLOCK]).max() for start in range(0, a.shape[0], _BLOCK)))
+    return max(float(a.max()), -float(a.min()))
+
+
+def _asymmetry(a: Array, size: float) -> float:
+    """max |X − Xᴴ|, or 0 when X y and Xᴴy agree for a y that no plausible asymmetry can hide from."""
+    n, real = a.shape[0], np.empty(0, a.dtype).real.dtype
+    y = (1 + np.modf(0.6180339887498949 * np.arange(n))[0]).astype(real)
+    with np.errstate(all="ignore"):
+        apart = np.abs(a @ y - np.conj(y @ a)).max()
+    # every |y_i| is at least 1: a single entry shows in full
+    if apart <= _tolerable(size, a.dtype) / 8:
+        return 0.0
+    # tile by tile, as a tile and its mirror image fit in the cache
+    worst = 0.0
+    for i in range(0, n, _BLOCK):
+        for j in range(i, n, _BLOCK):
+            mirror = a[j : j + _BLOCK, i : i + _BLOCK].conj().T
+            worst = max(worst, float(np.abs(a[i : i + _BLOCK, j : j + _BLOCK] - mirror).max()))
+    return worst
+
+
+def _tolerable(size: float, dtype: np.dtype[Any]) -> float:
+    """The asymmetry that rounding may explain."""
+    return float(np.finfo(dtype).eps ** (2 / 3)) * size
 
 
 def _dense(a: Array, size: float, scale: float) -> Operator:

@@ -1,7 +1,6 @@
 """k pairs one by one: each found vector is taken out of A before the next is sought (the paper's appendix A).
 
-On return the vectors are B-orthonormal, the values are their Rayleigh–Ritz values in descending order, and the
-residuals are of the user's A and B, not of the deflated pair.
+Their residuals are still those of the deflated pair; `pairs.verify` judges them in (A, B).
 """
 
 from __future__ import annotations
@@ -9,53 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .driver import Driver, Outcome
 from .kernels import Array
 from .krylov import Survey, random_vector
-from .pencil import Pencil
-from .state import State, magnitude, relative, rounding_level
+from .state import State, magnitude
 from .stopping import Reason
 
 MAX_RESTARTS = 3
-
-
-@dataclass
-class Pairs:
-    """Ritz pairs of the scaled pencil, in double precision, with products recomputed from A and B."""
-
-    values: Array
-    vectors: Array
-    errors: Array
-    residuals: Array
-    rounding: Array
-
-
-def verify(pencil: Pencil, X: Array) -> Pairs:
-    """Rayleigh–Ritz on the span of X in double precision: values without the shift, residuals as in `Solution`."""
-    double = np.result_type(pencil.dtype, np.float64)
-    X = X.astype(double)
-    AX, BX = pencil.products_in_double(X)
-    values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
-    values, C = values[::-1], C[:, ::-1]
-    vectors, AX, BX = X @ C, AX @ C, BX @ C
-    if double != pencil.dtype:
-        # what the user gets is rounded to single precision, so that is what must be judged
-        vectors = vectors.astype(pencil.dtype).astype(double)
-        AX, BX = pencil.products_in_double(vectors)
-    errors = AX - BX * values
-    # the same measures as those of the loop
-    norms = (np.linalg.norm(columns, axis=0).tolist() for columns in (errors, vectors, BX))
-    residuals, rounding = [], []
-    for value, error, length, size in zip((values + pencil.shift).tolist(), *norms, strict=True):
-        residuals.append(relative(error, magnitude(pencil, value) * size))
-        rounding.append(rounding_level(pencil, value, length, size))
-    return Pairs(values, vectors, errors, np.array(residuals), np.array(rounding))
-
-
-def _hermitian(H: Array) -> Array:
-    return (H + H.conj().T) / 2
 
 
 @dataclass

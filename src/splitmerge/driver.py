@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .accelerated import Accelerated
 from .checks import instance
 from .history import History
 from .inner import attach
 from .kernels import Array
 from .krylov import random_vector, survey
-from .methods import Method, SplitMerge
+from .methods import Method
 from .pencil import Pencil
 from .state import State, excusable, start
 from .stopping import Check, Reason, columns, generator
@@ -33,7 +34,7 @@ def iterates(
     >>> [round(next(states).eigenvalue, 3) for _ in range(4)]
     [2.0, 2.571, 2.816, 2.917]
     """
-    method = SplitMerge() if method is None else method
+    method = Accelerated() if method is None else method
     instance(method, "method", Method, "an object such as SplitMerge() or Power()")
     pencil = A if isinstance(A, Pencil) else Pencil(A, B, equilibrate=True)
     rng = generator(rng)
@@ -47,7 +48,7 @@ def iterates(
     return march(pencil, method, x, memory)
 
 
-def march(pencil: Pencil, method: Method, x: Array, memory: Any) -> Iterator[State]:
+def march(pencil: Pencil, method: Method, x: Array | None, memory: Any) -> Iterator[State]:
     """The loop itself: the first state, then a step at a time until the method has nothing left to do."""
     state = method.first(pencil, x, memory)
     step = 0
@@ -100,7 +101,7 @@ class Driver:
     def _confirmed(self, x: Array, pair: int, patience: int) -> Outcome:
         for attempt in range(MAX_CONFIRMATIONS):
             # what was not confirmed is worth some more steps before it is looked at again
-            state, reason = self._iterate(x, pair, max(patience, 10 * attempt**2))
+            state, reason = self.iterate(x, pair, max(patience, 10 * attempt**2))
             if not reason.converged:
                 return Outcome(state, reason, indefinite=state.indefinite)
             with self.pencil.counting(self.pencil.counts.monitoring):
@@ -116,8 +117,8 @@ class Driver:
         lost = reason is Reason.RESIDUAL and at_rounding
         return Outcome(fresh, Reason.PRECISION if lost else Reason.UNCONFIRMED)
 
-    def _iterate(self, x: Array, pair: int, patience: int) -> tuple[State, Reason]:
-        """The last state from x, and why it is the last."""
+    def iterate(self, x: Array | None, pair: int, patience: int = 0) -> tuple[State, Reason]:
+        """The last state from x, and why it is the last; a method with a memory of its own may go on without x."""
         for state in march(self.pencil, self.method, x, self.memory):
             if not state.finite and self.last is not None:
                 return self.last, Reason.DIVERGED

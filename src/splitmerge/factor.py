@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import get_lapack_funcs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import spilu, splu
 
 from .adapt import Operator
@@ -32,6 +33,19 @@ class DenseFactor:
             raise _not_definite(info - 1, _schur_pivot(B, info - 1))
         _check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
         self.trsv = kernels(B.dtype).trsv
+        self._trsm, self._trmm = get_blas_funcs(("trsm", "trmm"), dtype=B.dtype)
+
+    def whitened(self, times: Callable[[Array], Array], y: Array) -> Array:
+        """U⁻ᴴ A U⁻¹ y for the product `times` with A."""
+        return self.trsv(self.U, times(self.trsv(self.U, y)), trans=2, overwrite_x=1)
+
+    def whiten(self, X: Array, *, adjoint: bool = False) -> Array:
+        """U X for columns X, or UᴴX."""
+        return np.asarray(self._trmm(1.0, self.U, X, trans_a=2 if adjoint else 0))
+
+    def unwhiten(self, Y: Array) -> Array:
+        """U⁻¹ Y for columns Y."""
+        return np.asarray(self._trsm(1.0, self.U, Y))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """w = U⁻¹U⁻ᴴb."""
@@ -42,8 +56,8 @@ class DenseFactor:
 class SparseFactor:
     """Π B Πᵀ = L D Lᴴ by SuperLU without pivoting, in an order that keeps the fill of a symmetric matrix low."""
 
-    def __init__(self, B: Any) -> None:
-        lu = symmetric_lu(B)
+    def __init__(self, B: Any, lu: Any = None) -> None:
+        lu = symmetric_lu(B) if lu is None else lu
         if lu is None:
             raise _not_definite(_zero_pivot(B), 0.0)
         self.lu: Any = lu
@@ -54,6 +68,87 @@ class SparseFactor:
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
         return self.lu.solve(b), b
+
+
+class DenseShifted:
+    """K = L D Lᴴ with 1×1 and 2×2 pivots (Bunch and Kaufman).
+
+    `negative` counts the negative eigenvalues of K; `smallest` is the least pivot beside the largest.
+    """
+
+    def __init__(self, K: Array) -> None:
+        hermitian = K.dtype.kind == "c"
+        names = ("hetrf", "hetrs") if hermitian else ("sytrf", "sytrs")
+        functions: Any = get_lapack_funcs(names, dtype=K.dtype)
+        decompose, self._solve = functions
+        self.ldl, self.pivots, info = decompose(K, lower=1, lwork=64 * K.shape[0])
+        if info > 0:
+            raise ZeroDivisionError
+        diagonal = np.abs(self.ldl.diagonal())
+        # a 2×2 pivot is as large as its entry off the diagonal
+        double = np.flatnonzero(self.pivots < 0)[::2]
+        diagonal[double] = diagonal[double + 1] = np.abs(self.ldl[double + 1, double])
+        self.smallest = float(diagonal.min() / diagonal.max())
+        self.negative = _negative(self.ldl.diagonal().real, self.pivots)
+
+    def solve(self, b: Array) -> Array:
+        """K⁻¹b."""
+        return np.asarray(self._solve(self.ldl, self.pivots, b, lower=1)[0])
+
+
+def _negative(diagonal: Array, pivots: Array) -> int:
+    """Negative eigenvalues of D: a 2×2 pivot of Bunch and Kaufman has one of each sign."""
+    pairs = int((pivots < 0).sum()) // 2
+    return pairs + int((diagonal[pivots > 0] < 0).sum())
+
+
+class SparseShifted:
+    """K = L D Lᴴ by SuperLU without pivoting, refined once a solve; with pivoting where that does not hold.
+
+    `negative` counts the negative eigenvalues of K, None where pivoting has hidden the signs.
+    """
+
+    def __init__(self, K: Any) -> None:
+        self.K = K
+        self.negative: int | None = None
+        lu = symmetric_lu(K)
+        if lu is not None:
+            self.lu: Any = lu
+            if self._accurate():
+                self.negative = int((lu.U.diagonal().real < 0).sum())
+                self.smallest = _ratio(lu)
+                return
+        try:
+            self.lu = splu(sp.csc_matrix(K))
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
+            raise ZeroDivisionError from None
+        self.smallest = _ratio(self.lu)
+
+    def _accurate(self) -> bool:
+        """Does a solve with refinement leave a small residual?"""
+        b = np.random.default_rng(0).standard_normal(self.K.shape[0]).astype(self.K.dtype)
+        b = self.K @ b
+        w = self.solve(b)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = np.linalg.norm(b - self.K @ w) / np.linalg.norm(b)
+        return bool(error <= 1e3 * np.finfo(self.K.dtype).eps)
+
+    def solve(self, b: Array) -> Array:
+        """K⁻¹b."""
+        w = self.lu.solve(b)
+        return np.asarray(w + self.lu.solve(b - self.K @ w))
+
+
+def _ratio(lu: Any) -> float:
+    pivots = np.abs(lu.U.diagonal())
+    return float(pivots.min() / pivots.max())
+
+
+def shifted_factor(K: Operator) -> DenseShifted | SparseShifted:
+    """Factorise an indefinite matrix; ZeroDivisionError when it is exactly singular."""
+    return DenseShifted(K.matrix) if K.kind == "dense" else SparseShifted(K.matrix)
 
 
 def symmetric_lu(B: Any, **incomplete: float) -> Any:

@@ -6,6 +6,7 @@ shifted nor the deflated matrix is ever formed. Products are counted here and no
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Iterator
@@ -15,19 +16,29 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .adapt import Operator, adapt, congruent, with_dtype
+from .adapt import Operator, adapt, congruent, identity, with_dtype
 from .errors import NotPositiveDefinite
 from .kernels import Array, kernels
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often A, B, B⁻¹ and the preconditioner were applied to a vector."""
+    """How often A, B, B⁻¹, (A − σB)⁻¹ and the preconditioner were applied to a vector."""
 
     A_products: int = 0
     B_products: int = 0
     B_solves: int = 0
+    K_solves: int = 0
     P_solves: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Take the numbers of another tally over."""
+        for name in Tally.__dataclass_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def swapped(self) -> Tally:
+        """The tally of the pair (B, A − σB) in terms of (A, B)."""
+        return Tally(self.B_products, self.A_products, self.K_solves, self.B_solves, self.P_solves)
 
 
 @dataclass(slots=True)
@@ -50,6 +61,13 @@ class PSolver(Protocol):
 
     def gram_solve(self, b: Array) -> Array:
         """Return (PᴴP)⁻¹ b."""
+
+
+class ShiftedSolver(Protocol):
+    """Solves with A − σB."""
+
+    def solve(self, b: Array) -> Array:
+        """Return (A − σB)⁻¹ b."""
 
 
 class Pencil:
@@ -92,6 +110,10 @@ class Pencil:
         self.solver: BSolver | None = None
         self._tally: Tally = self.counts
         self._plain = True
+        # (σ, sign) when this pair is (B, ±(A − σB)) of another (A, B)
+        self.inverse: tuple[float, int] | None = None
+        # B-orthonormal vectors of the scaled pair become so for the user's B when they are multiplied by this
+        self.length = 1.0 if self.B is None else math.sqrt(self.B.scale)
 
     def _equilibrate(self, B: Operator) -> None:
         """Go over to (DAD, DBD), D the powers of two next to diag(B)^-½, when those differ by more than tenfold.
@@ -130,6 +152,26 @@ class Pencil:
         finally:
             self._tally = before
 
+    def negated(self) -> Pencil:
+        """The pair (−A, B)."""
+        other: Pencil = copy.copy(self)
+        other.A = self.A.negated()
+        other.unit = -self.unit
+        return other
+
+    def swapped(self, K: Operator, sigma: float, sign: int) -> Pencil:
+        """The pair (B, K) for K = ±(A − σB), which is to be positive definite; σ is of the scaled pair.
+
+        Its largest values μ = ±1/(λ − σ) belong to the λ next to σ, above it for `sign` 1 and below it for −1.
+        """
+        other: Pencil = copy.copy(self)
+        other.A = identity(self.n, self.dtype) if self.B is None else self.B
+        other.B, other.solver, other.inverse = K, None, (sigma, sign)
+        other.counts = Counts()
+        other._tally = other.counts
+        other.transform(shift=0.0, found=self.found, B_found=self.B_found, radius=0.0)
+        return other
+
     def shift_by(self, shift: float) -> None:
         """From now on A stands for A + ηB with η = `shift`."""
         self.transform(shift=shift, found=self.found, B_found=self.B_found, radius=self.radius)
@@ -152,6 +194,19 @@ class Pencil:
         if self.shift:
             y = y + self.shift * Bx
         return self.project_dual(y)
+
+    def apply_whitened(self, y: Array) -> Array:
+        """U⁻ᴴAU⁻¹y for B = UᴴU, or A y for the identity; neither shifted nor deflated."""
+        self._tally.A_products += 1
+        if self.B is None:
+            return self.A.times(y)
+        self._tally.B_solves += 1
+        return self.solver.whitened(self.A.times, y)  # type: ignore[union-attr, no-any-return]
+
+    def apply_plain_A(self, x: Array) -> Array:
+        """A x, neither shifted nor deflated."""
+        self._tally.A_products += 1
+        return self.A.times(x)
 
     def project(self, x: Array, Bx: Array) -> tuple[Array, Array]:
         """P x and B P x: the part of x that is B-orthogonal to what was found."""
@@ -180,6 +235,11 @@ class Pencil:
             raise RuntimeError("this pencil has no solver for B yet")
         self._tally.B_solves += 1
         return self.solver.solve(b, guess, B_guess)
+
+    def solve_K(self, factor: ShiftedSolver, b: Array) -> Array:
+        """(A − σB)⁻¹b, counted."""
+        self._tally.K_solves += 1
+        return factor.solve(b)
 
     def solve_P(self, P: PSolver, b: Array) -> Array:
         """(PᴴP)⁻¹ b, counted."""
@@ -217,7 +277,17 @@ class Pencil:
 
     def original(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of the scaled and shifted pair."""
-        return (value - self.shift) * self.unit
+        value -= self.shift
+        if self.inverse is not None:
+            sigma, sign = self.inverse
+            value = sigma + sign / value if value else math.inf
+        return value * self.unit
+
+    def original_bound(self, value: float, error: float) -> float:
+        """How far the user's eigenvalue may be off when the (not shifted) value may be off by `error`."""
+        if self.inverse is not None:
+            error = error / (abs(value) * (abs(value) - error)) if error < abs(value) else math.inf
+        return error * abs(self.unit)
 
 
 def _in_double(M: Operator, X: Array) -> Array:

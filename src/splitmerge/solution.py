@@ -10,6 +10,7 @@ import numpy as np
 from .history import History
 from .kernels import Array
 from .pencil import Counts
+from .policy import BReport
 from .stopping import Reason
 
 
@@ -56,8 +57,12 @@ class Solution:
         diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
         of two, so that no scaling of the unknowns changes it either.
     error_bounds
-        (k,), √(rᴴB⁻¹r) for r = Au − λBu: within that distance of each value there is an eigenvalue. (An allowance for
-        rounding is added; with inexact solves the bound is an estimate.)
+        (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
+        the gap to the other values is larger than e. (An allowance for rounding is added; with inexact solves the bound
+        is an estimate, and a gap is known only as far as nothing is missing: see `verdict`.)
+    angle_bounds, clusters
+        (k,), sin of the B-angle between the vector and the eigenspace is at most e/gap. Values too near to each other
+        to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all.
     converged, reason, steps
         Whether and why the iteration stopped, and the steps of all pairs together.
     counts
@@ -70,12 +75,16 @@ class Solution:
         "certified", "probed" or "unchecked", with `verdict.why`: is this known to be *the* k largest?
     shift
         η, in the units of the eigenvalues.
+    b_report
+        What `b_policy` added to B or dropped; None for "error".
     """
 
     eigenvalues: Array
     eigenvectors: Array
     residuals: Array
     error_bounds: Array
+    angle_bounds: Array
+    clusters: Array
     converged: bool
     reason: Reason
     steps: int
@@ -85,6 +94,7 @@ class Solution:
     verdict: Verdict
     shift: float
     method: Any
+    b_report: BReport | None = None
     story: tuple[str, ...] = field(repr=False, default=())
 
     def explain(self) -> str:
@@ -100,7 +110,7 @@ class Solution:
         counts = self.counts
         return (
             f"{count} pair{'s' * (count != 1)} after {self.steps} steps, {counts.A_products} products with A, "
-            f"{counts.B_products} with B, {counts.B_solves} solves with B, "
+            f"{counts.B_products} with B, {counts.B_solves} solves with B, {counts.K_solves} with A − σB, "
             f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration; "
             f"largest relative residual {worst:.2g}."
         )

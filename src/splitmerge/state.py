@@ -118,12 +118,11 @@ def magnitude(pencil: Pencil, value: float) -> float:
     return max(abs(value), math.sqrt(pencil.eps) * pencil.radius)
 
 
-def rounding_level(pencil: Pencil, value: float, x_norm: float, Bx_norm: float) -> float:
-    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to λBx, |·| the largest entry."""
+def rounding_level(pencil: Pencil, value: float, length: float, scale: float) -> float:
+    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to `scale`, the size of λBx; |·| is the largest entry."""
     B_size = 1.0 if pencil.B is None else pencil.B.size
     size = pencil.A.size + max(pencil.radius, abs(value)) * B_size
-    level = relative(size * x_norm, magnitude(pencil, value) * Bx_norm)
-    return 4 * math.sqrt(pencil.n) * pencil.eps * level
+    return 4 * math.sqrt(pencil.n) * pencil.eps * relative(size * length, scale)
 
 
 def relative(error: float, size: float) -> float:

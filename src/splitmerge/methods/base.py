@@ -28,8 +28,9 @@ class Method(ABC):
         """Whatever the steps need and is computed once: a step size, a preconditioner."""
         return None
 
-    def first(self, pencil: Pencil, x: Array, memory: Any) -> State:
-        """The state at the start x."""
+    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+        """The state at the start x; only a method that keeps a memory of its own goes on without one."""
+        assert x is not None
         return start(pencil, x, memory)
 
     @abstractmethod

@@ -30,8 +30,9 @@ class Lanczos(Method):
         super().__post_init__()
         whole(self.max_basis, "max_basis", 2)
 
-    def first(self, pencil: Pencil, x: Array, memory: Any) -> State:
+    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
         """A basis of one vector."""
+        assert x is not None
         x, Bx = pencil.project(x, pencil.apply_B(x))
         pencil.B_norm(x, Bx)
         process = LanczosProcess(pencil.apply_A, pencil.solve_B, x, Bx, reorthogonalise=self.reorthogonalise)

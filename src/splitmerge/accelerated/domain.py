@@ -1,0 +1,151 @@
+"""Where T is Hermitian: the whitened domain of a dense factor, the B-inner product of any solver, the inverse at σ."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..factor import DenseFactor
+from ..kernels import Array
+from ..pencil import Pencil, ShiftedSolver
+
+
+class Domain(Protocol):
+    """Coordinates in which T is Hermitian: y with dual z, ⟨y, y'⟩ = zᴴy'.
+
+    `single` says that the dual is y itself, `direct` that the eigenvalues of T are those of the pencil. The dual of T y
+    may come first (`dual_first`) and T y from it: whichever comes second is computed after the recurrence has been
+    taken off the first. Were the recurrence taken off both, they would soon belong to different vectors.
+    """
+
+    n: int
+    dtype: np.dtype[Any]
+    single: bool
+    direct: bool
+    dual_first: bool
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """Columns of the pencil in these coordinates, and their duals."""
+
+    def leave(self, Y: Array) -> Array:
+        """And back."""
+
+    def leave_dual(self, Z: Array) -> Array:
+        """B X from the duals of Y."""
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """T y, or its dual where that comes first; the caller may overwrite it."""
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """A vector and its dual, from the one of them that comes first."""
+
+    def value(self, theta: float) -> float:
+        """The eigenvalue of the pencil that belongs to the eigenvalue `theta` of T."""
+
+
+class Whitened:
+    """y = U x for B = UᴴU (or B the identity): T = U⁻ᴴAU⁻¹, an ordinary Hermitian matrix, and one basis to keep."""
+
+    single = True
+    direct = True
+    dual_first = False
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil, self.n, self.dtype = pencil, pencil.n, pencil.dtype
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """Y = U X."""
+        solver = self.pencil.solver
+        Y = solver.whiten(X) if isinstance(solver, DenseFactor) else X.copy()
+        return Y, Y
+
+    def leave(self, Y: Array) -> Array:
+        """X = U⁻¹Y."""
+        solver = self.pencil.solver
+        return solver.unwhiten(Y) if isinstance(solver, DenseFactor) else Y
+
+    def leave_dual(self, Z: Array) -> Array:
+        """B X = UᴴY."""
+        solver = self.pencil.solver
+        return solver.whiten(Z, adjoint=True) if isinstance(solver, DenseFactor) else Z
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """A product between two half solves."""
+        return self.pencil.apply_whitened(y)
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """One and the same."""
+        return first, first
+
+    def value(self, theta: float) -> float:
+        """T has the eigenvalues of (A, B)."""
+        return theta
+
+
+class Paired:
+    """x itself, with B x beside it: T = B⁻¹A is Hermitian in the inner product of B."""
+
+    single = False
+    direct = True
+    dual_first = True
+
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil, self.n, self.dtype = pencil, pencil.n, pencil.dtype
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """X and B X; a B that is not positive definite shows here, if nowhere else."""
+        X = np.asfortranarray(X)
+        BX = np.column_stack([self.pencil.apply_B(x) for x in X.T])
+        for x, Bx in zip(X.T, BX.T, strict=True):
+            self.pencil.B_norm(x, Bx)
+        return X.copy(), BX
+
+    def leave(self, Y: Array) -> Array:
+        """Nothing to do."""
+        return Y
+
+    def leave_dual(self, Z: Array) -> Array:
+        """Nothing to do."""
+        return Z
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """A y, the dual of B⁻¹Ay."""
+        return self.pencil.apply_plain_A(y)
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """A solve with B."""
+        return self.pencil.solve_B(first)
+
+    def value(self, theta: float) -> float:
+        """T has the eigenvalues of (A, B)."""
+        return theta
+
+
+class Inverted(Paired):
+    """T = (A − σB)⁻¹B, whose largest eigenvalues by magnitude belong to the λ nearest to σ."""
+
+    direct = False
+    dual_first = False
+
+    def __init__(self, pencil: Pencil, sigma: float, factor: ShiftedSolver) -> None:
+        super().__init__(pencil)
+        self.sigma, self.factor = sigma, factor
+        self.single = pencil.identity
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """X and B X, one and the same for the identity."""
+        X = X.copy()
+        return (X, X) if self.single else super().enter(X)
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """A solve with A − σB."""
+        return self.pencil.solve_K(self.factor, z)
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """A product with B."""
+        return first, self.pencil.apply_B(first)
+
+    def value(self, theta: float) -> float:
+        """λ = σ + 1/θ."""
+        return self.sigma + 1 / theta

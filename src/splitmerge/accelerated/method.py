@@ -1,0 +1,59 @@
+"""`Accelerated`, the default method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checks import whole
+from ..factor import DenseFactor
+from ..kernels import Array
+from ..methods import Method
+from ..pencil import Pencil
+from ..state import State
+from .domain import Paired, Whitened
+from .search import Search
+from .wanted import Wanted
+
+
+@dataclass(frozen=True)
+class Accelerated(Method):
+    """Minimise f over a growing space: the Ritz vectors X, the split directions T X and T²X, and a short memory.
+
+    A step expands the space by a few products with T = B⁻¹A and minimises f over it, which is Rayleigh–Ritz; as the
+    space holds Split-Merge's next iterate, it inherits its descent. Thick-restarted block Lanczos keeps the space small
+    and orthonormal. `max_basis` limits its dimension; 4k + 50 when not given (2k + 25 where B x has to be kept
+    beside x).
+    """
+
+    max_basis: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_basis is not None:
+            whole(self.max_basis, "max_basis", 4)
+
+    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
+        """A search for the leading pair."""
+        return self.search(pencil, 1, rng)
+
+    def search(self, pencil: Pencil, k: int, rng: np.random.Generator) -> Search:
+        """A search for the k largest of the pencil, in the domain that its solver allows."""
+        whitened = pencil.identity or isinstance(pencil.solver, DenseFactor)
+        domain = Whitened(pencil) if whitened else Paired(pencil)
+        return Search(pencil, domain, k, Wanted.LARGEST, rng, self.max_basis)
+
+    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+        """The state at the start x; without one, the search goes on where it is."""
+        search: Search = memory
+        if x is not None:
+            search.start(x[:, None] if x.ndim == 1 else x)
+        return search.pair(search.index)
+
+    def step(self, state: State) -> State:
+        """More of the space, and the minimum of f over it."""
+        search: Search = state.memory
+        search.advance()
+        return search.pair(search.index)

@@ -1,0 +1,114 @@
+"""The default from start to end: choose a route, search or call LAPACK, and prove or probe that nothing is missing."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .accelerated import Accelerated, Inverted, Search
+from .certificate import count_between, counts_fit
+from .driver import Driver
+from .history import History
+from .lapack import direct
+from .pairs import Pairs, judge
+from .progress import progress_bar
+from .pursuit import Pursuit
+from .route import Route, choose
+from .solution import Verdict
+from .stopping import Reason, visible
+from .task import Outcome, Task, starts
+
+
+def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
+    """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice."""
+    pencil, k, rng = task.pencil, task.k, task.rng
+    X = starts(task)
+    if task.certify and (pencil.A.matrix is None or (pencil.B is not None and pencil.B.matrix is None)):
+        raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
+    with pencil.counting(pencil.counts.setup):
+        route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate)
+        check = task.rule.begin(route.pencil)
+    ready = route.pencil.clock = time.perf_counter()
+    if route.domain is None:
+        return _by_lapack(task, route, ready)
+    method = Accelerated() if method is None else method
+    search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis)
+    with progress_bar(task.progress, k) as show:
+        driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
+        # the first run from a random vector is a probe itself, and enough for a single pair
+        pursuit = Pursuit(
+            driver, search, task.rule, lambda pairs: _complete(task, route, pairs), probing=k > 1 or task.x0 is not None
+        )
+        reason, pairs = pursuit.run(X)
+    if reason is Reason.MISSED and not task.certify:
+        # too near to rounding to be counted, and random vectors find nothing
+        reason = pursuit.reason
+    return Outcome(
+        route.pencil,
+        pairs,
+        reason,
+        verdict=_verdict(pursuit, reason, k),
+        story=[*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."],
+        ready=ready,
+        method=method,
+        steps=driver.steps,
+        history=driver.history,
+    )
+
+
+def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
+    pencil = route.pencil
+    values, vectors = direct(pencil, task.k, route.wanted)
+    shift = max(0.0, -float(values.min()))
+    pencil.transform(
+        shift=shift, found=pencil.found, B_found=pencil.B_found, radius=float(np.abs(values).max()) + shift
+    )
+    pairs = judge(pencil, values, vectors)
+    tol = task.rule.residual_tol or 0.0
+    if (pairs.residuals <= tol).all():
+        reason = Reason.RESIDUAL
+    elif (pairs.residuals <= np.maximum(visible(pencil), pairs.rounding)).all():
+        reason = Reason.PRECISION
+    else:
+        reason = Reason.UNCONFIRMED
+    why = "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there"
+    return Outcome(pencil, pairs, reason, Verdict("certified", why), route.lines, ready)
+
+
+def _complete(task: Task, route: Route, pairs: Pairs) -> bool | None:
+    """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
+    pencil = route.pencil
+    dense = pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense")
+    inverted = isinstance(route.domain, Inverted)
+    if not task.certify and (not dense or task.k == 1 or inverted):
+        return None
+    fits: bool | None = None
+    # an eigenvalue that is no further off than this counts as equal to the last one
+    slack = 10 * float(pairs.deltas.max())
+    for _ in range(3):
+        if isinstance(route.domain, Inverted):
+            sigma = route.domain.sigma
+            reach = float(np.abs(pairs.values - sigma).max()) - slack
+            inside = int((np.abs(pairs.values - sigma) < reach).sum())
+            count = count_between(pencil, sigma - reach, sigma + reach) if reach > 0 else 0
+            fits = None if count is None else count == inside
+        else:
+            low, high = route.wanted.window(pairs.values)
+            fits = counts_fit(pencil, pairs, low - slack, high + slack)
+        if fits:
+            return True
+        slack *= 100
+    return fits
+
+
+def _verdict(pursuit: Pursuit, reason: Reason, k: int) -> Verdict:
+    if not reason.converged:
+        return Verdict("unchecked", "the search did not come to its end")
+    if pursuit.certified:
+        return Verdict("certified", "a factorisation counted the eigenvalues beyond the last pair: they are all here")
+    if pursuit.probes:
+        return Verdict(
+            "probed", f"{pursuit.probes} search{'es' * (pursuit.probes > 1)} from random vectors found nothing further"
+        )
+    return Verdict("probed", "the search began from a random vector, which has a part of every eigenvector")

@@ -1,0 +1,63 @@
+"""What is asked for, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .history import History
+from .kernels import Array
+from .krylov import random_vector
+from .methods import Method
+from .pairs import Pairs
+from .pencil import Pencil
+from .policy import Mended
+from .solution import Verdict
+from .state import State
+from .stopping import Reason, Rule, columns
+
+
+@dataclass(frozen=True)
+class Task:
+    """A request, checked."""
+
+    pencil: Pencil
+    k: int
+    which: str
+    sigma: float | None
+    rule: Rule
+    x0: Any
+    rng: np.random.Generator
+    mended: Mended
+    certify: bool
+    callback: Callable[[State], Any] | None
+    progress: bool
+
+
+@dataclass
+class Outcome:
+    """The pairs of `pencil`, which may be another one than the task's, and how they were found."""
+
+    pencil: Pencil
+    pairs: Pairs
+    reason: Reason
+    verdict: Verdict
+    story: list[str]
+    ready: float
+    method: Method | None = None
+    steps: int = 0
+    history: History = field(default_factory=History)
+
+
+def starts(task: Task) -> Array:
+    """The starts as columns, at most one for each pair."""
+    if task.x0 is None:
+        return random_vector(task.pencil, task.rng)[:, None]
+    X = columns(task.x0, "x0", task.pencil)
+    if X.shape[1] > task.k:
+        shape = np.shape(task.x0)
+        raise ValueError(f"x0 has shape {shape}; give at most one column for each of the k = {task.k} pairs")
+    return X
