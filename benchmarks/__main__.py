@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import overhead, speedup
+from . import overhead, peers, speedup
 
-BENCHMARKS: dict[str, Callable[[], None]] = {"overhead": overhead.main, "speedup": speedup.main}
+BENCHMARKS: dict[str, Callable[[], None]] = {
+    "overhead": overhead.main,
+    "speedup": speedup.main,
+    "peers": peers.main,
+}
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import splitmerge as sm
 from pairs import N, pair
 
 METHODS = [
+    sm.Accelerated(),
     sm.SplitMerge(),
     sm.Power(),
     sm.MirrorDescent(),
@@ -24,7 +25,11 @@ def short(method):
 
 
 each_method = pytest.mark.parametrize("method", METHODS, ids=short)
-each_solver = pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Lanczos()], ids=short)
+each_solver = pytest.mark.parametrize("method", [sm.Accelerated(), sm.SplitMerge(), sm.Lanczos()], ids=short)
+# whatever `solve` chooses by itself (LAPACK for the small pairs of the tests), and both kinds of iteration
+each_route = pytest.mark.parametrize(
+    "method", [None, sm.Accelerated(), sm.SplitMerge()], ids=["default", "Accelerated", "SplitMerge"]
+)
 
 
 def dense(M):
@@ -69,9 +74,12 @@ def check(sol, A, B, k, which="largest", tol=1e-8, values=1e-8, orthonormal=1e-1
 
 
 def residual_parts(sol, A, B, which):
-    """‖Au − λBu‖ and |±λ + η|·‖Bu‖ of the returned pairs: by the docstring the residual is their quotient."""
+    """‖Au − λBu‖ and |λ + η|·‖Bu‖ of the returned pairs: by the docstring the residual is their quotient.
+
+    It is |η − λ| where the smallest were found as the largest of (−A, B).
+    """
     U, w = sol.eigenvectors.astype(A.dtype if A.dtype.kind == "c" else sol.eigenvectors.dtype), sol.eigenvalues
-    sign = 1 if which == "largest" else -1
+    sign = -1 if which == "smallest" and "largest of (−A, B)" in sol.explain() else 1
     shifted = np.abs(sign * w + sol.shift)
     top = np.maximum(shifted, np.finfo(sol.eigenvectors.dtype).eps ** 0.5 * shifted.max())
     diagonal = B.diagonal().real

@@ -41,6 +41,11 @@ def pair(n=N, seed=0):
     return (A + A.T) / 2, B @ B.T + n * np.eye(n)
 
 
+def slow():
+    """A pair of which even a search needs many products."""
+    return pair_of(np.linspace(1.0, 0.0, 300), condition=2.0)
+
+
 def shifted_pair():
     A, B = EASY
     return A - 0.5 * B, B

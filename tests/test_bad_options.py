@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
-from checking import refuse
+from checking import each_route, refuse
 from pairs import N, pair
 
 
@@ -50,9 +50,10 @@ class TestOptions:
         refuse(r"^callback is ", *pair(), callback=callback)
 
     @pytest.mark.parametrize("inner", ["cholesky", sm.Cholesky, 1, np.linalg.solve])
-    def test_inner(self, inner):
+    @pytest.mark.parametrize("method", [sm.Accelerated, sm.Power])
+    def test_inner(self, method, inner):
         with pytest.raises(ValueError, match=r"inner"):
-            sm.solve(*pair(), method=sm.Power(inner=inner))
+            sm.solve(*pair(), method=method(inner=inner))
 
 
 class TestStart:
@@ -93,11 +94,12 @@ class TestStart:
     def test_masked(self):
         refuse(r"^x0\b.*mask", *pair(), x0=np.ma.masked_array(np.ones(N), mask=np.arange(N) == 2))
 
-    def test_linearly_dependent_columns(self):
+    @each_route
+    def test_linearly_dependent_columns(self, method):
         """Two equal starts are poor advice, not an error: the second is projected to nothing."""
         x = np.arange(1.0, N + 1)
         A, B = pair()
-        sol = sm.solve(A, B, 2, x0=np.column_stack([x, x]), rng=0)
+        sol = sm.solve(A, B, 2, x0=np.column_stack([x, x]), method=method, rng=0)
         np.testing.assert_allclose(sol.eigenvalues, scipy.linalg.eigh(A, B, eigvals_only=True)[::-1][:2], rtol=1e-8)
 
 
@@ -179,6 +181,11 @@ class TestObjects:
     def test_lanczos(self, max_basis):
         with pytest.raises(ValueError, match=r"^max_basis is "):
             sm.Lanczos(max_basis=max_basis)
+
+    @pytest.mark.parametrize("max_basis", [3, 1, 0, -1, 2.5, np.nan, "x", True])
+    def test_accelerated(self, max_basis):
+        with pytest.raises(ValueError, match=r"^max_basis is "):
+            sm.Accelerated(max_basis=max_basis)
 
     @pytest.mark.parametrize("steps", [0, -1, 1.5, "x"])
     def test_lanczos_bound(self, steps):

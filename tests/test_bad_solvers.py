@@ -7,8 +7,10 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from checking import operator_of, refuse
+from checking import each_route, operator_of, refuse
 from pairs import N, pair
+
+each_with_inner = pytest.mark.parametrize("method", [sm.Accelerated, sm.SplitMerge, sm.Power])
 
 
 class TestSolvers:
@@ -17,38 +19,44 @@ class TestSolvers:
         [lambda b: b, lambda b: 2 * b, lambda b: np.zeros_like(b), lambda b: np.full_like(b, np.nan)],
         ids=["identity", "double", "zero", "nan"],
     )
-    def test_user_solve_with_a_wrong_function(self, function):
-        refuse("UserSolve", *pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+    @each_with_inner
+    def test_user_solve_with_a_wrong_function(self, method, function):
+        refuse("UserSolve", *pair(), method=method(inner=sm.UserSolve(function)))
 
-    def test_user_solve_right_for_ones_only(self):
+    @each_with_inner
+    def test_user_solve_right_for_ones_only(self, method):
         A, B = pair()
         w = np.linalg.solve(B, np.ones(N))
-        refuse("UserSolve", A, B, method=sm.Power(inner=sm.UserSolve(lambda b: w * b.sum() / N)))
+        refuse("UserSolve", A, B, method=method(inner=sm.UserSolve(lambda b: w * b.sum() / N)))
 
     @pytest.mark.parametrize(
         "function", [lambda b: b[:-1], lambda b: b[:, None], lambda b: 1.0], ids=["short", "column", "scalar"]
     )
-    def test_user_solve_with_a_wrong_shape(self, function):
-        refuse("UserSolve.*shape", *pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+    @each_with_inner
+    def test_user_solve_with_a_wrong_shape(self, method, function):
+        refuse("UserSolve.*shape", *pair(), method=method(inner=sm.UserSolve(function)))
 
     @pytest.mark.parametrize("function", [lambda b: None, lambda b: "x", None, 3], ids=["None", "str", "none", "int"])
-    def test_user_solve_without_a_vector(self, function):
+    @each_with_inner
+    def test_user_solve_without_a_vector(self, method, function):
         with pytest.raises(ValueError, match="UserSolve"):
-            sm.solve(*pair(), method=sm.SplitMerge(inner=sm.UserSolve(function)))
+            sm.solve(*pair(), method=method(inner=sm.UserSolve(function)))
 
-    def test_cholesky_of_an_operator(self):
+    @each_with_inner
+    def test_cholesky_of_an_operator(self, method):
         A, B = pair()
-        refuse("entries of B", A, operator_of(B), method=sm.Power(inner=sm.Cholesky()))
+        refuse("entries of B", A, operator_of(B), method=method(inner=sm.Cholesky()))
 
     @pytest.mark.parametrize(
         "preconditioner",
         [sm.Diagonal(), sm.IncompleteCholesky(), sm.LowRank(2), sm.Exact(), sm.SquareRoot()],
         ids=repr,
     )
-    def test_preconditioner_of_an_operator(self, preconditioner):
+    @each_with_inner
+    def test_preconditioner_of_an_operator(self, method, preconditioner):
         A, B = pair()
         inner = sm.ConjugateGradient(preconditioner=preconditioner)
-        refuse("entries|diagonal", A, operator_of(B), method=sm.Power(inner=inner))
+        refuse("entries|diagonal", A, operator_of(B), method=method(inner=inner))
 
     def test_mirror_descent_on_an_operator(self):
         A, B = pair()
@@ -63,7 +71,8 @@ class TestSolvers:
         method = sm.MirrorDescent(preconditioner=sm.Diagonal(), stepsize=sm.Sampled(), curvature=sm.TraceBound())
         refuse("TraceBound", *pair(), method=method)
 
-    def test_an_operator_that_fails_later(self):
+    @each_route
+    def test_an_operator_that_fails_later(self, method):
         """NaN at the tenth product of A is reported as such, not iterated upon."""
         A, B = pair(40)
         calls = [0]
@@ -73,4 +82,4 @@ class TestSolvers:
             return A @ x if calls[0] < 10 else np.full(40, np.nan)
 
         with pytest.raises(ValueError, match=r"^A\b.*NaN"):
-            sm.solve(LinearOperator((40, 40), matvec=product, dtype=float), B, rng=0)
+            sm.solve(LinearOperator((40, 40), matvec=product, dtype=float), B, method=method, rng=0)

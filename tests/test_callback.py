@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import splitmerge as sm
-from checking import METHODS, each_method, partial
-from pairs import EASY, HARD
+from checking import METHODS, each_method, each_route, partial
+from pairs import EASY, HARD, slow
 from splitmerge import Reason
 
 
@@ -32,12 +32,14 @@ class TestCallback:
         assert sol.steps == at
 
     @pytest.mark.parametrize("answer", [None, False, 0, np.False_, ""])
-    def test_false_goes_on(self, answer):
-        assert sm.solve(*EASY, rng=0, callback=lambda s: answer).converged
+    @each_route
+    def test_false_goes_on(self, method, answer):
+        assert sm.solve(*EASY, method=method, rng=0, callback=lambda s: answer).converged
 
     @pytest.mark.parametrize("answer", [1, np.True_, "stop"])
-    def test_what_is_true_stops(self, answer):
-        partial(Reason.CALLBACK, *EASY, callback=lambda s: answer)
+    @each_route
+    def test_what_is_true_stops(self, method, answer):
+        partial(Reason.CALLBACK, *EASY, method=method, callback=lambda s: answer)
 
     def test_stop_at_the_second_pair(self):
         calls = []
@@ -51,17 +53,33 @@ class TestCallback:
         # the unfinished second vector takes part in the final Rayleigh–Ritz step
         assert sol.residuals[0] <= 1e-7
 
-    def test_success_wins(self):
+    def test_stop_at_the_second_pair_of_a_search(self):
+        """All pairs come from one search, so that the third is there as well, as far as it came."""
+        calls = []
+
+        def callback(state):
+            calls.append(state.step)
+            return calls.count(0) == 2
+
+        sol = partial(Reason.CALLBACK, *slow(), 3, callback=callback, method=sm.Accelerated(), tol=1e-13)
+        assert sol.history.pair[-1] == 1
+        assert sol.eigenvalues.size == 3
+        assert sol.residuals[0] <= 1e-7
+        assert sol.verdict == "unchecked"
+
+    @each_route
+    def test_success_wins(self, method):
         """True at the step at which the rule is met anyway is no failure."""
-        sol = sm.solve(*EASY, rng=0, callback=lambda s: s.residual <= 1e-8)
+        sol = sm.solve(*EASY, method=method, rng=0, callback=lambda s: s.residual <= 1e-8)
         assert sol.reason is Reason.RESIDUAL
 
-    def test_exceptions_pass_through(self):
+    @each_route
+    def test_exceptions_pass_through(self, method):
         def callback(state):
             raise LookupError("mine")
 
         with pytest.raises(LookupError, match="mine"):
-            sm.solve(*EASY, rng=0, callback=callback)
+            sm.solve(*EASY, method=method, rng=0, callback=callback)
 
     def test_state_is_readable(self):
         def callback(state):
@@ -71,6 +89,24 @@ class TestCallback:
 
         for method in METHODS:
             sm.solve(*EASY, rng=0, callback=callback, method=method)
+
+    @each_method
+    def test_a_state_that_is_kept_stays_as_it_was(self, method):
+        """A search restarts its basis under the states that it gave away: their vectors must not change."""
+        A, B = HARD
+        kept, seen = [], []
+
+        def callback(state):
+            kept.append(state)
+            seen.append((state.eigenvalue, state.x.copy()) if state.step % 2 else (state.eigenvalue, None))
+
+        sm.solve(A, B, 2, rng=0, callback=callback, method=method, tol=1e-6)
+        for state, (value, x) in zip(kept, seen, strict=True):
+            y = state.x
+            assert x is None or np.array_equal(x, y)
+            if isinstance(method, sm.Accelerated):
+                # deflation changes what A stands for, the search does not
+                assert np.vdot(y, A @ y) / np.vdot(y, B @ y) == pytest.approx(value, rel=1e-9)
 
 
 class TestProgress:

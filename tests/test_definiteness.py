@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import METHODS, each_kind, operator_of, refuse
+from checking import METHODS, each_kind, each_route, operator_of, refuse
 from data import harwell_boeing
 from pairs import N, pair
 
 NOT_DEFINITE = sm.NotPositiveDefinite
+each_end = pytest.mark.parametrize("which", ["largest", "smallest"])
 
 
 class TestDefiniteness:
@@ -103,7 +104,7 @@ class TestDefiniteness:
         assert "indefinite" in message
 
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, operator_of], ids=["dense", "csr", "operator"])
-    @pytest.mark.parametrize("method", [sm.SplitMerge, sm.Power, sm.Lanczos, sm.GradientDescent])
+    @pytest.mark.parametrize("method", [sm.Accelerated, sm.SplitMerge, sm.Power, sm.Lanczos, sm.GradientDescent])
     def test_conjugate_gradients_meet_negative_curvature(self, kind, method):
         Q = np.linalg.qr(np.random.default_rng(1).standard_normal((30, 30)))[0]
         B = (Q * np.r_[np.full(15, -1.0), np.full(15, 2.0)]) @ Q.T
@@ -116,12 +117,37 @@ class TestDefiniteness:
             method=method(inner=sm.ConjugateGradient()),
         )
 
-    def test_negative_definite_operator(self):
+    @each_route
+    @each_end
+    @pytest.mark.parametrize("callback", [None, lambda state: False], ids=["direct", "watched"])
+    def test_negative_definite_operator(self, method, which, callback):
         A, B = pair()
-        refuse("B is not positive definite", A, operator_of(-B), error=NOT_DEFINITE)
+        message = "B is not positive definite"
+        refuse(message, A, operator_of(-B), error=NOT_DEFINITE, method=method, which=which, callback=callback)
 
-    def test_zero_operator(self):
-        refuse("B is not positive definite", pair()[0], operator_of(np.zeros((N, N))), error=NOT_DEFINITE)
+    @each_route
+    @each_end
+    @pytest.mark.parametrize("callback", [None, lambda state: False], ids=["direct", "watched"])
+    def test_zero_operator(self, method, which, callback):
+        A, B = pair()[0], operator_of(np.zeros((N, N)))
+        refuse("B is not positive definite", A, B, error=NOT_DEFINITE, method=method, which=which, callback=callback)
+
+    @each_route
+    @each_end
+    @pytest.mark.parametrize("value", [0.0, -1.0], ids=["zero", "negative"])
+    def test_larger_operator(self, method, which, value):
+        A, _ = pair(150)
+        B = operator_of(value * np.eye(150))
+        refuse("B is not positive definite", A, B, 3, error=NOT_DEFINITE, method=method, which=which)
+
+    @each_route
+    @each_end
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+    def test_larger_matrix(self, method, which, kind):
+        A, B = pair(150)
+        message = "B is not positive definite"
+        refuse(message, kind(A), kind(-B), 3, error=NOT_DEFINITE, method=method, which=which)
+        refuse(message, kind(A), kind(np.zeros((150, 150))), 3, error=NOT_DEFINITE, method=method, which=which)
 
     def test_real_indefinite_mass_with_conjugate_gradients(self):
         K, M = harwell_boeing("10")

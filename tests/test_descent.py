@@ -138,10 +138,36 @@ def test_split_merge_raises_the_quotient(pair: Pair) -> None:
 @some
 @given(pairs(gap=0.1), st.integers(0, 3))
 def test_split_merge_converges_globally(pair: Pair, stream: int) -> None:
-    states = sm.iterates(sm.Pencil(pair.A, pair.B), x0=pair.vector(stream))
+    states = sm.iterates(sm.Pencil(pair.A, pair.B), method=sm.SplitMerge(), x0=pair.vector(stream))
     state = next(state for state in itertools.islice(states, 500) if state.residual <= 1e-9)
     assert state.eigenvalue == pytest.approx(pair.top, rel=1e-9)
     # the length settles after the direction has
     state = next(itertools.islice(states, 20, None))
     assert 2 * state.r == pytest.approx(pair.top, rel=1e-9)
+    assert state.f == pytest.approx(-pair.top / 4, rel=1e-9)
+
+
+@some
+@given(pairs())
+def test_accelerated_descends_at_least_as_far(pair: Pair) -> None:
+    """After 2m + 1 products its space holds the mth iterate of Split-Merge from the same start."""
+    x0 = pair.vector(0)
+    split_merge = first_states(sm.Pencil(pair.A, pair.B), sm.SplitMerge(), x0, 20)
+    pencil = sm.Pencil(pair.A, pair.B)
+    before = np.inf
+    for state in sm.iterates(pencil, method=sm.Accelerated(), x0=x0, rng=0):
+        rival = split_merge[min((pencil.counts.A_products - 1) // 2, len(split_merge) - 1)]
+        noise = max(1e-12 * pair.top, 10 * pair.f_rounding(rival.x))
+        assert state.f <= min(before, rival.f) + noise, state.step
+        before = state.f
+        if state.residual <= 1e-9 or state.step == 20:
+            break
+
+
+@some
+@given(pairs(gap=0.05), st.integers(0, 3))
+def test_accelerated_converges_globally(pair: Pair, stream: int) -> None:
+    states = sm.iterates(sm.Pencil(pair.A, pair.B), x0=pair.vector(stream), rng=0)
+    state = next(state for state in itertools.islice(states, 500) if state.residual <= 1e-9)
+    assert state.eigenvalue == pytest.approx(pair.top, rel=1e-9)
     assert state.f == pytest.approx(-pair.top / 4, rel=1e-9)

@@ -1,11 +1,12 @@
 """What a solution says about itself in words."""
 
 import numpy as np
+import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import each_method, operator_of, partial
+from checking import each_method, each_route, each_solver, operator_of, partial
 from pairs import EASY, HARD, shifted_pair
 from splitmerge import Reason
 
@@ -17,7 +18,15 @@ class TestExplain:
         assert type(method).__name__ in text
         assert "Cholesky" in text
         assert "Residual" in text
-        assert "unchecked" in text
+        assert ("probed" if isinstance(method, sm.Accelerated) else "unchecked") in text
+
+    def test_default(self):
+        small, large = sm.solve(*EASY, rng=0), sm.solve(*HARD, rng=0)
+        assert "LAPACK" in small.explain()
+        assert small.method is None
+        assert small.verdict == "certified"
+        assert "Accelerated" in large.explain()
+        assert large.method == sm.Accelerated()
 
     def test_conjugate_gradients(self):
         A, B = EASY
@@ -26,23 +35,26 @@ class TestExplain:
         assert "conjugate gradients" in text
         assert "17" in text
 
-    def test_operator_B(self):
+    @each_solver
+    def test_operator_B(self, method):
         A, B = EASY
-        text = sm.solve(A, operator_of(B), rng=0).explain()
+        text = sm.solve(A, operator_of(B), method=method, rng=0).explain()
         assert "conjugate gradients" in text
         assert "preconditioned by its diagonal" not in text, "the diagonal of an operator is not known"
 
-    def test_user_solve(self):
+    @pytest.mark.parametrize("method", [sm.Accelerated, sm.Power])
+    def test_user_solve(self, method):
         A, B = EASY
-        method = sm.Power(inner=sm.UserSolve(lambda b: np.linalg.solve(B, b)))
+        method = method(inner=sm.UserSolve(lambda b: np.linalg.solve(B, b)))
         assert "supplied" in sm.solve(A, B, method=method, rng=0).explain()
 
-    def test_no_B(self):
-        assert "identity" in sm.solve(EASY[0], rng=0).explain()
+    @each_route
+    def test_no_B(self, method):
+        assert "identity" in sm.solve(EASY[0], method=method, rng=0).explain()
 
     def test_shift(self):
         A, B = shifted_pair()
-        sol = sm.solve(A, B, rng=0)
+        sol = sm.solve(A, B, method=sm.SplitMerge(), rng=0)
         assert sol.shift > 0
         lowest = scipy.linalg.eigh(A, B, eigvals_only=True)[0]
         assert sol.shift >= -lowest * (1 - 1e-8)
@@ -50,8 +62,9 @@ class TestExplain:
         assert f"{sol.shift:.4g}"[:4] in sol.explain()
         assert "taken off" in sol.explain()
 
-    def test_no_shift(self):
-        sol = sm.solve(*EASY, rng=0)
+    @each_route
+    def test_no_shift(self, method):
+        sol = sm.solve(*EASY, method=method, rng=0)
         assert sol.shift == 0
         assert "η" not in sol.explain()
 
@@ -60,27 +73,32 @@ class TestExplain:
         sol = sm.solve(*shifted_pair(), rng=0, method=sm.Lanczos())
         assert sol.shift > 0
 
-    def test_smallest(self):
-        assert "smallest" in sm.solve(*EASY, which="smallest", rng=0).explain()
+    @each_route
+    def test_smallest(self, method):
+        assert "smallest" in sm.solve(*EASY, which="smallest", method=method, rng=0).explain()
 
-    def test_extreme_scale(self):
+    @each_route
+    def test_extreme_scale(self, method):
         A, B = EASY
-        assert "scaled" in sm.solve(A * 1e100, B, rng=0).explain()
+        assert "scaled" in sm.solve(A * 1e100, B, method=method, rng=0).explain()
 
-    def test_not_converged(self):
-        sol = partial(Reason.MAX_STEPS, *HARD, max_steps=3, tol=1e-14)
+    @each_route
+    def test_not_converged(self, method):
+        sol = partial(Reason.MAX_STEPS, *HARD, method=method, max_steps=3, tol=1e-14)
         assert "3 steps" in sol.explain()
         assert Reason.MAX_STEPS.advice in sol.explain(), "the reason belongs to the story"
 
-    def test_verdict(self):
-        sol = sm.solve(*EASY, rng=0)
+    @each_route
+    def test_verdict(self, method):
+        sol = sm.solve(*EASY, method=method, rng=0)
         assert sol.verdict in ("certified", "probed", "unchecked")
         assert isinstance(sol.verdict, str)
         assert sol.verdict.why
         assert sol.verdict.why in sol.explain()
 
-    def test_summary_and_repr(self):
-        sol = sm.solve(*EASY, 2, rng=0)
+    @each_route
+    def test_summary_and_repr(self, method):
+        sol = sm.solve(*EASY, 2, method=method, rng=0)
         assert sol.summary().startswith("2 pairs after ")
-        assert sm.solve(*EASY, rng=0).summary().startswith("1 pair after ")
+        assert sm.solve(*EASY, method=method, rng=0).summary().startswith("1 pair after ")
         assert "Solution" in repr(sol)

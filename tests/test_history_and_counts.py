@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from checking import each_method, partial, short
+from checking import METHODS, each_method, each_route, each_solver, partial, short
 from pairs import EASY, HARD, shifted_pair
 from splitmerge import Reason
 
@@ -50,51 +50,63 @@ class TestHistory:
         if not isinstance(method, sm.GradientDescent):
             assert (np.diff(sol.history.value) >= -1e-13).all()
 
-    def test_length_is_steps_plus_one(self):
-        sol = sm.solve(*EASY, rng=0)
+    @each_method
+    def test_length_is_steps_plus_one(self, method):
+        sol = sm.solve(*EASY, method=method, rng=0)
         assert len(sol.history) == sol.steps + 1
         assert sol.history.step.tolist() == list(range(sol.steps + 1))
 
-    def test_smallest_has_the_users_sign(self):
+    def test_lapack_has_none(self):
+        sol = sm.solve(*EASY, rng=0)
+        assert len(sol.history) == sol.steps == 0
+        assert tuple(sol.history.to_dict()) == self.COLUMNS
+
+    @each_solver
+    def test_smallest_has_the_users_sign(self, method):
         A, B = EASY
-        sol = sm.solve(A, B, which="smallest", rng=0)
+        sol = sm.solve(A, B, which="smallest", method=method, rng=0)
         assert abs(sol.history.value[-1] - sol.eigenvalues[0]) <= 1e-8
         assert sol.history.value[0] > sol.history.value[-1]
 
-    def test_scaled_pairs_have_the_users_units(self):
+    @each_method
+    def test_scaled_pairs_have_the_users_units(self, method):
         A, B = EASY
-        sol = sm.solve(A * 1e150, B, rng=0)
+        sol = sm.solve(A * 1e150, B, method=method, rng=0)
         np.testing.assert_allclose(sol.history.value[-1], sol.eigenvalues[0], rtol=1e-8)
 
-    def test_unknown_column(self):
-        history = sm.solve(*EASY, rng=0).history
+    @each_route
+    def test_unknown_column(self, method):
+        history = sm.solve(*EASY, method=method, rng=0).history
         with pytest.raises(AttributeError, match="columns"):
             history.angle  # noqa: B018
         assert "History" in repr(history)
 
-    def test_copies_and_pickles(self):
+    @each_route
+    def test_copies_and_pickles(self, method):
         import copy
         import pickle
 
-        sol = sm.solve(*EASY, rng=0)
+        sol = sm.solve(*EASY, method=method, rng=0)
         for again in (copy.deepcopy(sol.history), pickle.loads(pickle.dumps(sol.history))):
             assert np.array_equal(again.value, sol.history.value)
 
-    def test_solution_pickles(self):
+    @each_route
+    def test_solution_pickles(self, method):
         import pickle
 
-        sol = sm.solve(*EASY, rng=0)
+        sol = sm.solve(*EASY, method=method, rng=0)
         again = pickle.loads(pickle.dumps(sol))
         assert np.array_equal(again.eigenvectors, sol.eigenvectors)
         assert again.verdict == sol.verdict
         assert again.verdict.why == sol.verdict.why
 
-    def test_not_converged_pickles(self):
+    @each_route
+    def test_not_converged_pickles(self, method):
         """As it must to come back from a worker process."""
         import pickle
 
         with pytest.raises(sm.NotConverged) as caught:
-            sm.solve(*HARD, max_steps=2, rng=0)
+            sm.solve(*HARD, method=method, max_steps=2, rng=0)
         again = pickle.loads(pickle.dumps(caught.value))
         assert again.solution.steps == 2
         assert str(again) == str(caught.value)
@@ -121,7 +133,7 @@ class TestCounts:
         total = counts.A_products + counts.setup.A_products + counts.monitoring.A_products
         assert calls[0] in (total, total + 2)
 
-    @pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Power(), sm.Lanczos(), sm.GradientDescent()], ids=short)
+    @pytest.mark.parametrize("method", [m for m in METHODS if not isinstance(m, sm.MirrorDescent)], ids=short)
     def test_products_with_B(self, method):
         A, B = EASY
         operator, calls = self.counted(B)
@@ -147,8 +159,20 @@ class TestCounts:
         assert twenty.B_products - ten.B_products == 10 * B_products
         assert twenty.B_solves - ten.B_solves == 10 * B_solves
 
-    def test_no_B_no_work_for_it(self):
-        counts = sm.solve(EASY[0], rng=0).counts
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    @pytest.mark.parametrize("name", ["A", "B"])
+    def test_products_of_the_default(self, which, name):
+        """Also where the pair was swapped or probed, counts are of the user's A and B."""
+        A, B = HARD
+        operator, calls = self.counted(A if name == "A" else B)
+        counts = sm.solve(*((operator, B) if name == "A" else (A, operator)), 2, which=which, rng=0).counts
+        parts = (counts, counts.setup, counts.monitoring)
+        total = sum(getattr(part, f"{name}_products") for part in parts)
+        assert calls[0] in (total, total + 2)
+
+    @each_route
+    def test_no_B_no_work_for_it(self, method):
+        counts = sm.solve(EASY[0], method=method, rng=0).counts
         assert counts.B_products == counts.B_solves == counts.setup.B_solves == counts.monitoring.B_products == 0
 
     @each_method

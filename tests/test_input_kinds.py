@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import check, each_method, each_solver, unchanged_solve
+from checking import check, each_method, each_route, each_solver, unchanged_solve
 from kinds import KINDS
-from pairs import indefinite, well_separated
+from pairs import indefinite, pair_of, well_separated
 
 
 class TestKinds:
@@ -38,14 +38,28 @@ class TestKinds:
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("which", ["largest", "smallest"])
-    def test_without_B(self, kind, which):
+    @each_route
+    def test_without_B(self, kind, which, method):
         A = indefinite()[0]
-        check(unchanged_solve(KINDS[kind](A), None, 3, which=which, rng=0), A, None, 3, which)
+        check(unchanged_solve(KINDS[kind](A), None, 3, which=which, method=method, rng=0), A, None, 3, which)
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_smallest(self, kind):
+    @each_route
+    def test_smallest(self, kind, method):
         A, B = well_separated()
-        check(unchanged_solve(KINDS[kind](A), KINDS[kind](B), 2, which="smallest", rng=0), A, B, 2, "smallest")
+        sol = unchanged_solve(KINDS[kind](A), KINDS[kind](B), 2, which="smallest", method=method, rng=0)
+        check(sol, A, B, 2, "smallest")
+
+    @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_beyond_lapack(self, kind, which):
+        """Large enough that the default is a search."""
+        A, B = pair_of(np.r_[4.0, 3.5, 3.0, np.linspace(2.5, -1.5, 114), -2.0, -2.5, -3.0], condition=2.0)
+        sol = unchanged_solve(KINDS[kind](A), KINDS[kind](B), 2, which=which, rng=0)
+        check(sol, A, B, 2, which)
+        assert isinstance(sol.method, sm.Accelerated)
+        assert sol.verdict != "unchecked"
 
     @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
     def test_matrix_class(self):

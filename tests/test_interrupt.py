@@ -6,7 +6,7 @@ import scipy.sparse.linalg
 
 import splitmerge as sm
 from checking import each_method, honest
-from pairs import EASY, HARD
+from pairs import EASY, HARD, slow
 from splitmerge import Reason
 
 
@@ -36,8 +36,9 @@ class TestInterrupt:
     @pytest.mark.parametrize("at", [50, 51, 52, 53, 70])
     def test_partial_result(self, method, at):
         A, B = HARD
-        # Lanczos is done before the fiftieth product
-        operator = InterruptedOperator(A, at - 25 if isinstance(method, sm.Lanczos) else at)
+        # Krylov methods are done before the fiftieth product
+        early = {sm.Lanczos: 25, sm.Accelerated: 46}.get(type(method), 0)
+        operator = InterruptedOperator(A, at - early)
         sol = caught(operator, B, method=method, rng=0, tol=1e-13)
         assert sol.reason is Reason.INTERRUPTED
         assert not sol.converged
@@ -54,19 +55,51 @@ class TestInterrupt:
         np.testing.assert_allclose(sol.eigenvalues[:2], [64, 32], rtol=1e-12)
         honest(sol, A, B)
 
-    def test_from_the_callback(self):
+    @each_method
+    @pytest.mark.parametrize("at", [0, 1, 3])
+    def test_from_the_callback(self, method, at):
         def callback(state):
-            if state.step == 5:
+            if state.step == at:
                 raise KeyboardInterrupt
 
-        sol = caught(*HARD, rng=0, callback=callback)
+        sol = caught(*HARD, method=method, rng=0, callback=callback, tol=1e-13)
         assert sol.reason is Reason.INTERRUPTED
+        assert not sol.converged
+        assert sol.steps == at
+        assert sol.verdict == "unchecked"
         honest(sol, *HARD)
 
-    def test_during_the_set_up_it_is_the_callers(self):
+    # the survey of the paper's methods, and the look at the symmetry of the operator
+    @pytest.mark.parametrize(("method", "at"), [(sm.SplitMerge(), 5), (sm.Accelerated(), 2), (None, 2)])
+    def test_during_the_set_up_it_is_the_callers(self, method, at):
         A, B = HARD
         with pytest.raises(KeyboardInterrupt):
-            sm.solve(InterruptedOperator(A, 5), B, rng=0)
+            sm.solve(InterruptedOperator(A, at), B, method=method, rng=0)
+
+    @pytest.mark.parametrize("name", ["A", "B"])
+    @pytest.mark.parametrize("k", [1, 4])
+    def test_at_any_product_of_the_default(self, name, k):
+        """Before, in and after restarts, in the probe and while residuals are recomputed."""
+        A, B = slow()
+
+        def run(at):
+            operator = InterruptedOperator(A if name == "A" else B, at)
+            pair = (operator, B) if name == "A" else (A, operator)
+            seen = []
+            sol = caught(*pair, k, rng=0, tol=1e-5, callback=lambda state: seen.append(operator.calls))
+            return sol, operator.calls, seen[0] if seen else 0
+
+        _, total, first = run(0)
+        # two products show whether the operator is symmetric; A has been multiplied once before anything is there
+        first = 4 if name == "A" else first + 1
+        for at in [*range(first, 30), *range(30, total, max(1, total // 40)), *range(total - 10, total + 1)]:
+            sol, calls, _ = run(at)
+            assert calls >= at
+            assert sol.reason is Reason.INTERRUPTED
+            assert not sol.converged
+            assert sol.verdict == "unchecked"
+            assert 1 <= sol.eigenvalues.size <= k
+            honest(sol, A, B)
 
     @pytest.mark.parametrize("at", range(20, 140))
     def test_at_any_product(self, at):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
-from checking import check, each_method, each_solver, unchanged_solve
+from checking import check, each_method, each_route, each_solver, unchanged_solve
 from pairs import indefinite, well_separated
 
 SCALES = [(a, b) for a in (1e-150, 1e150) for b in (1e-150, 1e150)]
@@ -42,8 +42,9 @@ class TestScaling:
         self.compare(method, np.asarray, a, b, np.float64, "smallest")
 
     @pytest.mark.parametrize(("a", "b"), SCALES)
-    def test_complex(self, a, b):
-        self.compare(sm.SplitMerge(), np.asarray, a, b, np.complex128)
+    @each_route
+    def test_complex(self, method, a, b):
+        self.compare(method, np.asarray, a, b, np.complex128)
 
     @pytest.mark.parametrize(("a", "b"), [(a, b) for a in (1e-15, 1e15) for b in (1e-15, 1e15)])
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
@@ -57,14 +58,22 @@ class TestScaling:
     def test_both_extreme(self, method, kind, scale):
         self.compare(method, kind, scale, scale, np.float64)
 
-    @pytest.mark.parametrize("scale", [1e-290, 1e290])
-    def test_start_of_extreme_size(self, scale):
-        A, B = well_separated()
-        check(sm.solve(A, B, x0=np.full(8, scale), rng=0), A, B, 1)
+    @pytest.mark.parametrize(("a", "b"), SCALES)
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_default(self, kind, a, b, which):
+        self.compare(None, kind, a, b, np.float64, which)
 
-    def test_rows_of_very_different_size(self):
+    @pytest.mark.parametrize("scale", [1e-290, 1e290])
+    @each_route
+    def test_start_of_extreme_size(self, method, scale):
+        A, B = well_separated()
+        check(sm.solve(A, B, method=method, x0=np.full(8, scale), rng=0), A, B, 1)
+
+    @pytest.mark.parametrize("method", [None, sm.Accelerated(), sm.Lanczos()], ids=repr)
+    def test_rows_of_very_different_size(self, method):
         """A congruence with a diagonal over twelve decades leaves the eigenvalues alone."""
         A, B = well_separated(6)
         D = np.logspace(-6, 6, 6)
-        sol = sm.solve(D[:, None] * A * D, D[:, None] * B * D, rng=0, method=sm.Lanczos(), tol=1e-12)
+        sol = sm.solve(D[:, None] * A * D, D[:, None] * B * D, rng=0, method=method, tol=1e-12)
         np.testing.assert_allclose(sol.eigenvalues, [1.0], rtol=1e-6)

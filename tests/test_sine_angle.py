@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
-from checking import each_method, partial
-from pairs import EASY
+from checking import each_method, each_route, partial
+from pairs import EASY, shifted_pair
 from splitmerge import Reason, SineAngle
 
 
@@ -33,37 +33,51 @@ class TestSineAngle:
         assert self.sine(before.eigenvectors[:, 0], u, B) > tol * (1 - 1e-6)
 
     @pytest.mark.parametrize("scale", [-1.0, 1e-100, 1e100, 7.0])
-    def test_length_and_sign_of_the_reference_do_not_matter(self, scale):
+    @each_route
+    def test_length_and_sign_of_the_reference_do_not_matter(self, method, scale):
         A, B = EASY
         u = scipy.linalg.eigh(A, B)[1][:, -1]
-        sol = sm.solve(A, B, stop=SineAngle(scale * u), rng=0)
-        assert sol.steps == sm.solve(A, B, stop=SineAngle(u), rng=0).steps
+        sol = sm.solve(A, B, method=method, stop=SineAngle(scale * u), rng=0)
+        assert sol.steps == sm.solve(A, B, method=method, stop=SineAngle(u), rng=0).steps
 
-    def test_span_of_columns(self):
+    @each_route
+    def test_span_of_columns(self, method):
         """λ₁ = λ₂: no single vector is the answer, the plane is."""
         A, B = np.diag([2.0, 2.0, 1.0, 0.5, 0.25]), np.eye(5)
         for basis in (np.eye(5)[:, :2], np.array([[1.0, 1, 0, 0, 0], [3.0, 4, 0, 0, 0]]).T):
-            sol = sm.solve(A, B, stop=SineAngle(basis, 1e-6), rng=0)
+            sol = sm.solve(A, B, method=method, stop=SineAngle(basis, 1e-6), rng=0)
             assert sol.reason is Reason.ANGLE
             assert self.sine(sol.eigenvectors[:, 0], basis, B) <= 1e-6
 
-    def test_span_for_every_pair(self):
+    @each_route
+    def test_span_for_every_pair(self, method):
         A, B = EASY
         U = scipy.linalg.eigh(A, B)[1][:, ::-1][:, :3]
-        sol = sm.solve(A, B, 3, stop=SineAngle(U, 1e-6), rng=0)
+        sol = sm.solve(A, B, 3, method=method, stop=SineAngle(U, 1e-6), rng=0)
         assert sol.reason is Reason.ANGLE
         for u in sol.eigenvectors.T:
             assert self.sine(u, U, B) <= 2e-6
 
-    def test_columns_of_different_length(self):
+    @each_route
+    @pytest.mark.parametrize("pair", [EASY, shifted_pair()], ids=["positive", "indefinite"])
+    def test_smallest(self, method, pair):
+        A, B = pair
+        u = scipy.linalg.eigh(A, B)[1][:, 0]
+        sol = sm.solve(A, B, which="smallest", method=method, stop=SineAngle(u, 1e-4), rng=0)
+        assert sol.reason is Reason.ANGLE
+        assert self.sine(sol.eigenvectors[:, 0], u, B) <= 1e-4 * (1 + 1e-6)
+
+    @each_route
+    def test_columns_of_different_length(self, method):
         A, B = EASY
         U = scipy.linalg.eigh(A, B)[1][:, ::-1][:, :3] * np.array([1e-8, 1.0, 1e8])
-        assert sm.solve(A, B, stop=SineAngle(U, 1e-6), rng=0).reason is Reason.ANGLE
+        assert sm.solve(A, B, method=method, stop=SineAngle(U, 1e-6), rng=0).reason is Reason.ANGLE
 
-    def test_complex(self):
+    @each_route
+    def test_complex(self, method):
         A = np.array([[2, 1j, 0], [-1j, 2, 0.5], [0, 0.5, 1]])
         u = np.linalg.eigh(A)[1][:, -1]
-        sol = sm.solve(A, stop=SineAngle(u * 1j, 1e-8), rng=0)
+        sol = sm.solve(A, method=method, stop=SineAngle(u * 1j, 1e-8), rng=0)
         assert sol.reason is Reason.ANGLE
         assert abs(abs(np.vdot(u, sol.eigenvectors[:, 0])) - 1) <= 1e-12
 
@@ -100,12 +114,15 @@ class TestSineAngle:
             "complex",
         ],
     )
-    def test_bad_reference(self, reference):
+    @each_route
+    def test_bad_reference(self, method, reference):
+        rule = SineAngle(reference, 1e-6)
         with pytest.raises(ValueError, match="reference"):
-            sm.solve(*EASY, stop=SineAngle(reference, 1e-6), rng=0, callback=lambda s: pytest.fail("a step was taken"))
+            sm.solve(*EASY, method=method, stop=rule, rng=0, callback=lambda s: pytest.fail("a step was taken"))
 
-    def test_reference_is_left_alone(self):
+    @each_route
+    def test_reference_is_left_alone(self, method):
         u = scipy.linalg.eigh(*EASY)[1][:, -1] * 3
         before = u.copy()
-        sm.solve(*EASY, stop=SineAngle(u), rng=0)
+        sm.solve(*EASY, method=method, stop=SineAngle(u), rng=0)
         assert np.array_equal(before, u)

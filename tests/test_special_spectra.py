@@ -23,7 +23,9 @@ class TestSmall:
 
     @each_size
     @pytest.mark.parametrize(
-        "method", [sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos(), sm.Lanczos(reorthogonalise=False)], ids=short
+        "method",
+        [sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos(), sm.Lanczos(reorthogonalise=False)],
+        ids=short,
     )
     @pytest.mark.parametrize("seed", range(3))
     def test_random(self, n, k, method, seed):

@@ -32,10 +32,11 @@ def test_split_merge_beats_power_as_in_the_paper(n, kappa_B, least):
     assert np.mean(ratios) >= least
 
 
-def test_every_one_of_100_starts_converges():
+@pytest.mark.parametrize("method", [sm.Accelerated(), sm.SplitMerge()], ids=lambda m: type(m).__name__)
+def test_every_one_of_100_starts_converges(method):
     A, B = sm.gallery.synthetic_pair(256, 3, rng=0)
     u = leader(A, B)
-    runs = [sm.solve(A, B, stop=sm.SineAngle(u, 1e-5), rng=seed) for seed in range(100)]
+    runs = [sm.solve(A, B, method=method, stop=sm.SineAngle(u, 1e-5), rng=seed) for seed in range(100)]
     assert all(run.converged and run.reason is sm.Reason.ANGLE for run in runs)
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import check, each_method
+from checking import check, each_method, operator_of
 from pairs import indefinite, pair_of, well_separated
 
 
@@ -70,9 +71,10 @@ class TestStart:
     def test_the_answer(self, method):
         A, B = indefinite(6)
         U = scipy.linalg.eigh(A, B)[1][:, ::-1]
-        sol = sm.solve(A, B, 2, method=method, x0=U[:, :2], rng=0)
+        # an operator, as the default would count the eigenvalues of a matrix instead
+        sol = sm.solve(operator_of(A), B, 2, method=method, x0=U[:, :2], rng=0)
         check(sol, A, B, 2)
-        # the confirmation from a perturbed vector is monitoring
+        # the confirmation from a perturbed or random vector is monitoring
         assert sol.steps <= 4
         assert sol.counts.monitoring.A_products > 4
 
@@ -86,10 +88,24 @@ class TestStart:
             check(sm.solve(A, B, method=method, x0=start, rng=0), A, B, 1)
             assert np.array_equal(before, start)
 
-    def test_complex(self):
+    @each_method
+    def test_complex(self, method):
         A, B = indefinite(6, dtype=complex)
-        check(sm.solve(A, B, x0=np.ones(6), rng=0), A, B, 1)
-        check(sm.solve(A, B, x0=np.ones(6) * 1j, rng=0), A, B, 1)
+        check(sm.solve(A, B, method=method, x0=np.ones(6), rng=0), A, B, 1)
+        check(sm.solve(A, B, method=method, x0=np.ones(6) * 1j, rng=0), A, B, 1)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, operator_of], ids=["dense", "csr", "operator"])
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_wrong_starts_of_the_default(self, kind, which):
+        """An isolated leader that the start knows nothing of must be found by the probe."""
+        values = np.r_[1.0, 0.9, 0.85, np.linspace(0.5, 0.3, 144), 0.1, 0.05, 0.01]
+        A, B = pair_of(values, condition=2.0)
+        U = scipy.linalg.eigh(A, B)[1]
+        U = U[:, ::-1] if which == "largest" else U
+        for places in ([1], [2, 1], [70, 80]):
+            k = len(places)
+            sol = sm.solve(kind(A), kind(B), k, which=which, x0=U[:, places], rng=0)
+            check(sol, A, B, k, which)
 
     @each_method
     def test_duplicate_starts(self, method):

@@ -8,8 +8,8 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from checking import each_method, honest, partial, short
-from pairs import EASY, HARD
+from checking import each_method, each_route, honest, partial, short
+from pairs import EASY, HARD, slow
 from splitmerge import MaxSeconds, MaxSteps, Reason, Residual, SineAngle, Stagnation
 
 
@@ -39,9 +39,10 @@ class TestResidual:
         honest(sol, A, B)
         np.testing.assert_allclose(sol.eigenvalues, scipy.linalg.eigh(A, B, eigvals_only=True)[::-1][:3], rtol=1e-7)
 
-    def test_stop_equals_tol(self):
+    @each_method
+    def test_stop_equals_tol(self, method):
         A, B = EASY
-        one, two = sm.solve(A, B, tol=1e-6, rng=0), sm.solve(A, B, stop=Residual(1e-6), rng=0)
+        one, two = (sm.solve(A, B, method=method, rng=0, **rule) for rule in ({"tol": 1e-6}, {"stop": Residual(1e-6)}))
         assert one.eigenvectors.tobytes() == two.eigenvectors.tobytes()
         assert one.steps == two.steps
 
@@ -72,20 +73,23 @@ class TestMaxSteps:
     @each_method
     @pytest.mark.parametrize("steps", [1, 2, 7])
     def test_first_pair(self, method, steps):
-        sol = partial(Reason.MAX_STEPS, *HARD, method=method, max_steps=steps, tol=1e-14)
+        pair = slow() if isinstance(method, sm.Accelerated) else HARD
+        sol = partial(Reason.MAX_STEPS, *pair, method=method, max_steps=steps, tol=1e-14)
         assert sol.steps == steps
         assert sol.eigenvalues.size == 1
         assert sol.residuals[0] > 1e-14
         assert len(sol.history) == steps + 1
 
-    def test_as_a_rule(self):
-        sol = partial(Reason.MAX_STEPS, *HARD, stop=Residual(1e-12) | MaxSteps(4))
+    @each_route
+    def test_as_a_rule(self, method):
+        sol = partial(Reason.MAX_STEPS, *HARD, method=method, stop=Residual(1e-12) | MaxSteps(4))
         assert sol.steps == 4
 
-    def test_stands_beside_stop(self):
-        sol = partial(Reason.MAX_STEPS, *HARD, stop=Residual(1e-12), max_steps=3)
+    @each_route
+    def test_stands_beside_stop(self, method):
+        sol = partial(Reason.MAX_STEPS, *HARD, method=method, stop=Residual(1e-12), max_steps=3)
         assert sol.steps == 3
-        sol = partial(Reason.MAX_STEPS, *HARD, stop=MaxSteps(9), max_steps=3)
+        sol = partial(Reason.MAX_STEPS, *HARD, method=method, stop=MaxSteps(9), max_steps=3)
         assert sol.steps == 3
 
     def test_later_pair(self):
@@ -99,12 +103,14 @@ class TestMaxSteps:
         assert sol.history.pair.max() == 2
         assert "3 pairs" in sol.summary()
 
-    def test_numpy_integer(self):
-        assert partial(Reason.MAX_STEPS, *HARD, max_steps=np.int64(3), tol=1e-14).steps == 3
+    @each_route
+    def test_numpy_integer(self, method):
+        assert partial(Reason.MAX_STEPS, *HARD, method=method, max_steps=np.int64(3), tol=1e-14).steps == 3
 
-    def test_enough(self):
-        sol = sm.solve(*EASY, rng=0)
-        again = sm.solve(*EASY, rng=0, max_steps=sol.steps)
+    @each_method
+    def test_enough(self, method):
+        sol = sm.solve(*EASY, method=method, rng=0)
+        again = sm.solve(*EASY, method=method, rng=0, max_steps=sol.steps)
         assert again.converged
         assert again.steps == sol.steps
 
@@ -151,27 +157,38 @@ class TestMaxSeconds:
         assert sol.converged
         assert sol.seconds.setup >= 0.3
 
-    def test_infinite(self):
-        assert sm.solve(*EASY, stop=Residual(1e-6) | MaxSeconds(np.inf), rng=0).converged
+    @each_route
+    def test_infinite(self, method):
+        assert sm.solve(*EASY, method=method, stop=Residual(1e-6) | MaxSeconds(np.inf), rng=0).converged
 
 
 class TestStagnation:
+    def test_of_a_search(self):
+        """A search only falls, until rounding is left."""
+        A, B = slow()
+        never = Residual(1e-300) & SineAngle(np.eye(300)[0], 1e-12)
+        sol = partial(Reason.STAGNATED, A, B, stop=never | Stagnation(20), max_steps=5000)
+        assert sol.residuals[0] < 1e-12
+
     @pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Power(), sm.MirrorDescent()], ids=short)
     def test_rounding(self, method):
         never = Residual(1e-300) & SineAngle(np.eye(40)[0], 1e-12)
         sol = partial(Reason.STAGNATED, *EASY, method=method, stop=never | Stagnation(50), max_steps=50_000)
         assert sol.residuals[0] < 1e-12
 
-    def test_not_while_falling(self):
-        assert sm.solve(*EASY, stop=Residual(1e-8) | Stagnation(50), rng=0).converged
+    @each_route
+    def test_not_while_falling(self, method):
+        assert sm.solve(*EASY, method=method, stop=Residual(1e-8) | Stagnation(50), rng=0).converged
 
-    def test_starts_again_with_each_pair(self):
+    @pytest.mark.parametrize("method", [sm.Accelerated(), sm.Power()], ids=short)
+    def test_starts_again_with_each_pair(self, method):
         A = np.diag([8.0, 4.0, 2.0, 1.0, 0.5])
-        assert sm.solve(A, None, 4, stop=Residual(1e-10) | Stagnation(10), method=sm.Power(), rng=0).converged
+        assert sm.solve(A, None, 4, stop=Residual(1e-10) | Stagnation(10), method=method, rng=0).converged
 
-    def test_rule_is_reusable(self):
+    @each_route
+    def test_rule_is_reusable(self, method):
         rule = Residual(1e-8) | Stagnation(50)
-        one, two = (sm.solve(*EASY, stop=rule, rng=0) for _ in range(2))
+        one, two = (sm.solve(*EASY, method=method, stop=rule, rng=0) for _ in range(2))
         assert one.steps == two.steps
 
 
@@ -196,8 +213,9 @@ class TestCombinations:
         assert self.steps(Residual(1e-4) | Residual(1e-8)) == self.steps(Residual(1e-4))
         assert self.steps(Residual(1e-4) & Residual(1e-8)) == self.steps(Residual(1e-8))
 
-    def test_and_of_two_residuals_holds_for_every_pair(self):
-        sol = sm.solve(*EASY, 3, stop=Residual(1e-4) & Residual(1e-9), rng=0)
+    @each_route
+    def test_and_of_two_residuals_holds_for_every_pair(self, method):
+        sol = sm.solve(*EASY, 3, method=method, stop=Residual(1e-4) & Residual(1e-9), rng=0)
         assert sol.residuals.max() <= 1e-9
 
     def test_at_least_so_many_steps(self):
@@ -211,15 +229,17 @@ class TestCombinations:
         for rule in (Residual(1e-4) | MaxSteps(a), MaxSteps(a) | Residual(1e-4)):
             assert sm.solve(*EASY, stop=rule, method=sm.Power(), rng=0).reason is Reason.RESIDUAL
 
-    def test_limits_only(self):
-        sol = partial(Reason.MAX_STEPS, *EASY, stop=MaxSteps(3) | MaxSeconds(100))
+    @each_route
+    def test_limits_only(self, method):
+        sol = partial(Reason.MAX_STEPS, *EASY, method=method, stop=MaxSteps(3) | MaxSeconds(100))
         assert sol.steps == 3
-        sol = partial(Reason.MAX_STEPS, *EASY, stop=MaxSteps(3) & MaxSteps(5))
+        sol = partial(Reason.MAX_STEPS, *EASY, method=method, stop=MaxSteps(3) & MaxSteps(5))
         assert sol.steps == 5
 
-    def test_three(self):
+    @each_route
+    def test_three(self, method):
         rule = (Residual(1e-4) & SineAngle(self.U, 1e-6)) | Stagnation(500) | MaxSteps(1000)
-        assert sm.solve(*EASY, stop=rule, rng=0).converged
+        assert sm.solve(*EASY, method=method, stop=rule, rng=0).converged
 
     def test_repr_is_readable(self):
         text = repr(Residual(1e-4) | MaxSteps(7))

@@ -10,7 +10,7 @@ import splitmerge as sm
 from checking import each_method
 
 SOLVERS = pytest.mark.parametrize(
-    "method", [sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos()], ids=lambda m: type(m).__name__
+    "method", [sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos()], ids=lambda m: type(m).__name__
 )
 
 

@@ -20,6 +20,7 @@ few = settings(deadline=None, max_examples=EXAMPLES or 20, derandomize=not EXAMP
 DENSE_PRECONDITIONERS = [sm.Exact(), sm.SquareRoot(), sm.Diagonal(), sm.LowRank(rank=3)]
 SPARSE_PRECONDITIONERS = [*DENSE_PRECONDITIONERS, sm.IncompleteCholesky(drop_tol=0.1)]
 ALL_METHODS = [
+    sm.Accelerated(),
     sm.SplitMerge(),
     sm.Power(),
     sm.GradientDescent(),

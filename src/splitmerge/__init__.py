@@ -17,11 +17,13 @@ from .methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, Spl
 from .objective import LanczosBound, Objective, TraceBound, positive_curvature
 from .pencil import Pencil
 from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, SquareRoot
+from .scipy_api import eigsh
 from .solution import Solution
 from .solve import solve
 from .state import State
 from .stepsize import Adaptive, Fixed, Sampled
 from .stopping import MaxSeconds, MaxSteps, Reason, Residual, SineAngle, Stagnation
+from .store import load
 from .transform import TransformDomain
 
 __version__ = "0.1.0"
@@ -61,8 +63,10 @@ __all__ = [
     "TraceBound",
     "TransformDomain",
     "UserSolve",
+    "eigsh",
     "gallery",
     "iterates",
+    "load",
     "positive_curvature",
     "solve",
 ]

@@ -7,8 +7,9 @@ import time
 import numpy as np
 
 from .accelerated import Accelerated, Inverted, Search
-from .certificate import count_between, counts_fit
+from .certificate import count_between, counts_fit, resolution
 from .driver import Driver
+from .factor import DenseFactor
 from .history import History
 from .lapack import direct
 from .pairs import Pairs, judge
@@ -17,7 +18,7 @@ from .pursuit import Pursuit
 from .route import Route, choose
 from .solution import Verdict
 from .stopping import Reason, visible
-from .task import Outcome, Task, starts
+from .task import Outcome, Task, Warm, starts
 
 
 def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
@@ -27,13 +28,18 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
     if task.certify and (pencil.A.matrix is None or (pencil.B is not None and pencil.B.matrix is None)):
         raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
     with pencil.counting(pencil.counts.setup):
-        route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate)
+        route = task.route
+        if route is None:
+            route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate)
         check = task.rule.begin(route.pencil)
     ready = route.pencil.clock = time.perf_counter()
     if route.domain is None:
         return _by_lapack(task, route, ready)
     method = Accelerated() if method is None else method
-    search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis)
+    search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
+    if isinstance(task.x0, Warm) and route.pencil.inverse is None:
+        # residuals stay relative to what they were relative to
+        search.basis.lowest = -task.x0.shift / abs(route.pencil.unit)
     with progress_bar(task.progress, k) as show:
         driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
         # the first run from a random vector is a probe itself, and enough for a single pair
@@ -59,12 +65,13 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
 
 def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
     pencil = route.pencil
-    values, vectors = direct(pencil, task.k, route.wanted)
+    values, vectors, gaps = direct(pencil, task.k, route.order)
     shift = max(0.0, -float(values.min()))
     pencil.transform(
         shift=shift, found=pencil.found, B_found=pencil.B_found, radius=float(np.abs(values).max()) + shift
     )
     pairs = judge(pencil, values, vectors)
+    pairs.gaps = gaps
     tol = task.rule.residual_tol or 0.0
     if (pairs.residuals <= tol).all():
         reason = Reason.RESIDUAL
@@ -80,12 +87,21 @@ def _complete(task: Task, route: Route, pairs: Pairs) -> bool | None:
     """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
     pencil = route.pencil
     dense = pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense")
-    inverted = isinstance(route.domain, Inverted)
-    if not task.certify and (not dense or task.k == 1 or inverted):
+    if not task.certify and (not dense or task.k == 1 or isinstance(route.domain, Inverted)):
         return None
+    fits = _counted(route, pairs)
+    if isinstance(pencil.solver, DenseFactor):
+        # the count was made in the memory of the factor
+        pencil.solver = None if fits else DenseFactor(pencil.B.matrix)  # type: ignore[union-attr]
+    return fits
+
+
+def _counted(route: Route, pairs: Pairs) -> bool | None:
+    """Do the counts fit, at a distance from the last pair where rounding does not falsify them?"""
+    pencil = route.pencil
     fits: bool | None = None
     # an eigenvalue that is no further off than this counts as equal to the last one
-    slack = 10 * float(pairs.deltas.max())
+    slack = max(10 * float(pairs.deltas.max()), resolution(pencil, pairs), float(np.finfo(pencil.dtype).tiny) ** 0.5)
     for _ in range(3):
         if isinstance(route.domain, Inverted):
             sigma = route.domain.sigma
@@ -96,9 +112,9 @@ def _complete(task: Task, route: Route, pairs: Pairs) -> bool | None:
         else:
             low, high = route.wanted.window(pairs.values)
             fits = counts_fit(pencil, pairs, low - slack, high + slack)
-        if fits:
-            return True
-        slack *= 100
+        if fits is not None:
+            return fits
+        slack *= 2
     return fits
 
 
@@ -108,7 +124,5 @@ def _verdict(pursuit: Pursuit, reason: Reason, k: int) -> Verdict:
     if pursuit.certified:
         return Verdict("certified", "a factorisation counted the eigenvalues beyond the last pair: they are all here")
     if pursuit.probes:
-        return Verdict(
-            "probed", f"{pursuit.probes} search{'es' * (pursuit.probes > 1)} from random vectors found nothing further"
-        )
+        return Verdict("probed", f"search {pursuit.probes} of the rest from a random vector found nothing more wanted")
     return Verdict("probed", "the search began from a random vector, which has a part of every eigenvector")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from .adapt import plus
-from .factor import shifted_factor
+from .factor import DenseFactor, shifted_factor
 from .kernels import Array
 from .pairs import Pairs
 from .pencil import Pencil
@@ -32,25 +32,19 @@ class Bounds:
     clusters: Array
 
 
-def bound(values: Array, errors: Array, noise: Array, beyond: float | None) -> Bounds:
+def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     """Bounds from the residual norms `errors` (in the norm of B⁻¹, `noise` included) and the gaps between the values.
 
     λ̂ is within its error e of an eigenvalue, and within e²/gap where the gap to all others is larger (Kato, Temple);
-    the sine of the angle is at most e/gap (Davis, Kahan). `beyond` is the nearest value that is not among these.
+    the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these.
     """
     clusters = _clusters(values, errors)
     bounds, angles = errors.copy(), np.ones_like(errors)
     for label in np.unique(clusters):
         inside = clusters == label
         # what matters for a cluster is its distance to the rest, and its residuals together
-        others = np.append(values[~inside], [] if beyond is None else [beyond])
-        if others.size == 0:
-            complete = beyond is None
-            angles[inside] = 0.0 if complete else 1.0
-            continue
-        margin = np.append(errors[~inside], [] if beyond is None else [0.0])
-        distances = np.abs(values[inside][:, None] - others[None, :]) - margin[None, :]
-        gap = float(distances.min())
+        distances = np.abs(values[inside][:, None] - values[~inside]) - errors[~inside]
+        gap = min(float(distances.min(initial=math.inf)), float(gaps[inside].min()))
         together = float(np.linalg.norm(errors[inside]))
         if gap > together:
             angles[inside] = np.minimum(together / gap, 1.0)
@@ -70,6 +64,21 @@ def _clusters(values: Array, errors: Array) -> Array:
         edge = max(edge, values[i] + errors[i])
         labels[i] = label
     return np.asarray(labels)
+
+
+def resolution(pencil: Pencil, pairs: Pairs) -> float:
+    """How far from an eigenvalue τ must be for rounding in A − τB not to change the count.
+
+    As for `Pencil.rounding_of`, but with the longest of all vectors of B-norm 1: ‖B⁻¹‖, by a few steps of iteration.
+    """
+    longest = 1.0
+    if pencil.B is not None and pencil.solver is not None:
+        x = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
+        with pencil.counting(pencil.counts.monitoring):
+            for _ in range(3):
+                x, _ = pencil.solve_B(x / np.linalg.norm(x))
+        longest = float(np.linalg.norm(x)) ** 0.5
+    return 4 * float(pencil.rounding_of(pairs.values, np.full(1, longest)).max())
 
 
 def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | None:
@@ -117,8 +126,8 @@ def _definite_without(pencil: Pencil, X: Array, values: Array, tau: float, above
     if X.shape[1]:
         X = np.asfortranarray(X.astype(pencil.dtype))
         BX = X if pencil.B is None else pencil.B.matrix @ X
-        # τ − λ < 0 becomes |τ − λ| > 0
-        weights = 2 * np.abs(values - tau)
+        # τ − λ < 0 becomes as large as the values are
+        weights = np.abs(values - tau) + np.abs(values).max()
         G = np.asfortranarray(BX * np.sqrt(weights).astype(pencil.dtype))
         (rank_k,) = get_blas_funcs(("herk" if pencil.dtype.kind == "c" else "syrk",), dtype=pencil.dtype)
         M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
@@ -128,11 +137,12 @@ def _definite_without(pencil: Pencil, X: Array, values: Array, tau: float, above
 
 
 def _combination(pencil: Pencil, sign: float, tau: float) -> Array:
-    """sign (τB − A), in an array of our own."""
+    """sign (τB − A), in the array of the factor of B, whose solver is spent by that."""
     if pencil.B is None:
         M = np.multiply(pencil.A.matrix, -sign, order="F")
         M.flat[:: pencil.n + 1] += sign * tau
-    else:
-        M = np.multiply(pencil.B.matrix, sign * tau, order="F")
-        M -= pencil.A.matrix if sign > 0 else -pencil.A.matrix
+        return np.asarray(M)
+    assert isinstance(pencil.solver, DenseFactor)
+    M = np.multiply(pencil.B.matrix, sign * tau, out=pencil.solver.U)
+    (np.subtract if sign > 0 else np.add)(M, pencil.A.matrix, out=M)
     return np.asarray(M)

@@ -33,18 +33,27 @@ class DenseFactor:
             raise _not_definite(info - 1, _schur_pivot(B, info - 1))
         _check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
         self.trsv = kernels(B.dtype).trsv
-        self._trsm, self._trmm = get_blas_funcs(("trsm", "trmm"), dtype=B.dtype)
+        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=B.dtype)
+
+    def transformed(self, A: Array) -> Array:
+        """The upper triangle of U⁻ᴴAU⁻¹, in place of A."""
+        reduce_: Any = get_lapack_funcs("hegst" if A.dtype.kind == "c" else "sygst", dtype=A.dtype)
+        return np.asarray(reduce_(A, self.U, lower=0, overwrite_a=1)[0])
 
     def whitened(self, times: Callable[[Array], Array], y: Array) -> Array:
         """U⁻ᴴ A U⁻¹ y for the product `times` with A."""
         return self.trsv(self.U, times(self.trsv(self.U, y)), trans=2, overwrite_x=1)
 
-    def whiten(self, X: Array, *, adjoint: bool = False) -> Array:
-        """U X for columns X, or UᴴX."""
-        return np.asarray(self._trmm(1.0, self.U, X, trans_a=2 if adjoint else 0))
+    def whiten(self, X: Array) -> Array:
+        """U X for columns X."""
+        if X.shape[1] == 1:
+            return np.asarray(self._trmv(self.U, X[:, 0]))[:, None]
+        return np.asarray(self._trmm(1.0, self.U, X))
 
     def unwhiten(self, Y: Array) -> Array:
         """U⁻¹ Y for columns Y."""
+        if Y.shape[1] == 1:
+            return np.asarray(self.trsv(self.U, Y[:, 0]))[:, None]
         return np.asarray(self._trsm(1.0, self.U, Y))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:

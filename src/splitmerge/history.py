@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,6 +18,13 @@ class History:
 
     def __init__(self) -> None:
         self._rows: list[tuple[int, int, float, float, float, int, float]] = []
+
+    @classmethod
+    def of(cls, columns: Sequence[Array]) -> History:
+        """The history with these columns, which are as long as each other."""
+        history = cls()
+        history._rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        return history
 
     def record(self, pair: int, state: State) -> None:
         """Append the state; its numbers are known without further products."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -182,7 +183,14 @@ def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
             return Survey(bounds[::-1].copy(), process.vector(vectors[:, -1].astype(x.dtype)), shift, radius)
 
 
-def random_vector(pencil: Pencil, rng: np.random.Generator) -> Array:
+class Space(Protocol):
+    """Anything that has vectors: a pencil, a domain."""
+
+    n: int
+    dtype: np.dtype[Any]
+
+
+def random_vector(pencil: Space, rng: np.random.Generator) -> Array:
     """A normally distributed start in the pencil's dtype."""
     x = rng.standard_normal(pencil.n)
     if pencil.dtype.kind == "c":

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import eigh, get_blas_funcs, get_lapack_funcs
+from scipy.linalg import eigh
 
-from .accelerated import Wanted
 from .adapt import as_dense
 from .factor import DenseFactor
 from .kernels import Array
 from .pencil import Pencil
 
 
-def direct(pencil: Pencil, k: int, wanted: Wanted) -> tuple[Array, Array]:
-    """The k most wanted values and vectors of a dense pencil, best first, computed in double precision."""
-    C, U = _transformed(pencil)
+def direct(pencil: Pencil, k: int, order: Callable[[Array], Array] | None) -> tuple[Array, Array, Array]:
+    """k values and vectors of a dense pencil, in double precision: the first by `order`, the largest without one.
+
+    Beside them the distances of the values to the nearest of the others.
+    """
+    double = np.result_type(pencil.dtype, np.float64)
+    C = np.array(as_dense(pencil.A).matrix, dtype=double, order="F")
+    solver = pencil.solver
+    if isinstance(solver, DenseFactor):
+        assert pencil.B is not None
+        if solver.U.dtype != double:
+            solver = DenseFactor(pencil.B.matrix.astype(double))
+        C = solver.transformed(C)
     n = C.shape[0]
-    if wanted is Wanted.LARGEST and k < n:
-        values, Y = eigh(C, subset_by_index=[n - k, n - 1], driver="evr", overwrite_a=True, check_finite=False)
+    # eigh reads the lower triangle, which is the upper one of the transpose
+    C = C.T if double.kind == "f" else np.asarray(C.conj().T, order="F")
+    if order is None and k < n:
+        values, Y = eigh(C, subset_by_index=[n - k - 1, n - 1], driver="evr", overwrite_a=True, check_finite=False)
     else:
         values, Y = eigh(C, driver="evd", overwrite_a=True, check_finite=False)
-    chosen = wanted.order(values)[:k]
-    Y = np.asfortranarray(Y[:, chosen])
-    if U is not None:
-        (trsm,) = get_blas_funcs(("trsm",), dtype=Y.dtype)
-        Y = trsm(1.0, U, Y, overwrite_b=1)
-    return values[chosen], np.asarray(Y)
-
-
-def _transformed(pencil: Pencil) -> tuple[Array, Array | None]:
-    """C = U⁻ᴴAU⁻¹ for B = UᴴU (its lower triangle, in an array of our own), and U."""
-    double = np.result_type(pencil.dtype, np.float64)
-    A = np.array(as_dense(pencil.A).matrix, dtype=double, order="F")
-    if pencil.B is None:
-        return A, None
-    solver = pencil.solver
-    assert isinstance(solver, DenseFactor)
-    U = solver.U if solver.U.dtype == double else DenseFactor(pencil.B.matrix.astype(double)).U
-    reduce_: Any = get_lapack_funcs("hegst" if double.kind == "c" else "sygst", dtype=double)
-    C, _ = reduce_(A, U, lower=0, overwrite_a=1)
-    # eigh reads the lower triangle
-    return np.asarray(C.conj().T), U
+    ordered = np.arange(values.size)[::-1] if order is None else order(values)
+    chosen, others = ordered[:k], values[ordered[k:]]
+    gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)
+    values, Y = values[chosen], np.asfortranarray(Y[:, chosen])
+    return values, solver.unwhiten(Y) if isinstance(solver, DenseFactor) else Y, gaps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,18 @@ from .kernels import Array
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
 
+# As many columns are judged at a time: their products take less memory than the basis that they come from.
+COLUMNS = 8
+
 
 @dataclass
 class Pairs:
     """Pairs of the scaled pencil, B-orthonormal and best first: values are not shifted.
 
     `residuals` are as `Solution` defines them, `rounding` is what rounding alone may leave of them. Each value is
-    within `deltas` of an eigenvalue; `noise` is the part of it that is due to rounding. `beyond` is the best value that
-    is not among these, as far as it is known.
+    within `deltas` of an eigenvalue; `noise` is the part of it that is due to rounding. `gaps` are the distances
+    of the values to the eigenvalues that are not among these, as far as they are known. `spare` holds some vectors that
+    would come next, as good as they are. With `sigma`, `gaps` are those of 1/(λ − σ), whose vectors these are.
     """
 
     values: Array
@@ -27,7 +32,9 @@ class Pairs:
     rounding: Array
     deltas: Array
     noise: Array
-    beyond: float | None = None
+    gaps: Array | None = None
+    spare: Array | None = None
+    sigma: float | None = None
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
@@ -38,6 +45,29 @@ def verify(pencil: Pencil, X: Array) -> Pairs:
     return judge(pencil, values[::-1], X @ C[:, ::-1])
 
 
+def refine(pencil: Pencil, X: Array, sigma: float | None) -> tuple[Array, Array] | None:
+    """Rayleigh–Ritz on the span of X for values found with an inverse that is dominated by a few of them.
+
+    Rounding has left something of those in the vectors of all others. For a pair (B, ±(A − σB)) it is made for (A, B),
+    where none dominates; for (A, B) with the inverse at `sigma`, the values nearest to that come first.
+    """
+    X = X.astype(np.result_type(pencil.dtype, np.float64))
+    AX, BX = pencil.products_in_double(X)
+    try:
+        if sigma is not None:
+            values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
+            order = np.argsort(np.abs(values - sigma), kind="stable")
+            return values[order], X @ C[:, order]
+        _, C = eigh(_hermitian(X.conj().T @ BX), _hermitian(X.conj().T @ AX))
+    except np.linalg.LinAlgError:
+        return None
+    X, AX, BX = X @ C, AX @ C, BX @ C
+    squares = np.maximum(np.einsum("ij,ij->j", X.conj(), BX).real, np.finfo(float).tiny)
+    values = np.einsum("ij,ij->j", X.conj(), AX).real / squares
+    order = np.argsort(-values, kind="stable")
+    return values[order], (X / np.sqrt(squares))[:, order]
+
+
 def judge(
     pencil: Pencil, values: Array, vectors: Array, sizes: Array | None = None, deltas: Array | None = None
 ) -> Pairs:
@@ -46,33 +76,39 @@ def judge(
     Unless they are known, the `deltas` are √(rᴴB⁻¹r) for r = Au − λBu, with an allowance for the rounding of r.
     """
     # what the user gets may be rounded to single precision, so that is what must be judged
-    vectors = vectors.astype(pencil.dtype).astype(np.result_type(pencil.dtype, np.float64))
-    AX, BX = pencil.products_in_double(vectors)
-    errors = AX - BX * values
+    vectors = vectors.astype(pencil.dtype, copy=False).astype(np.result_type(pencil.dtype, np.float64), copy=False)
+    shifted = (values + pencil.shift).tolist()
     if sizes is None:
-        sizes = np.array([magnitude(pencil, value) for value in (values + pencil.shift).tolist()])
-    lengths, B_lengths = np.linalg.norm(vectors, axis=0), np.linalg.norm(BX, axis=0)
-    scales = sizes * B_lengths
-    residuals = [relative(*pair) for pair in zip(np.linalg.norm(errors, axis=0).tolist(), scales.tolist(), strict=True)]
+        sizes = np.array([magnitude(pencil, value) for value in shifted])
+    norms = np.vstack(
+        [
+            _norms(pencil, values[i : i + COLUMNS], vectors[:, i : i + COLUMNS], solve=deltas is None)
+            for i in range(0, values.size, COLUMNS)
+        ]
+    )
+    errors, lengths, scales = norms[:, 0], norms[:, 1], norms[:, 2] * sizes
+    residuals = [relative(*pair) for pair in zip(errors.tolist(), scales.tolist(), strict=True)]
     rounding = [
-        rounding_level(pencil, *pair)
-        for pair in zip((values + pencil.shift).tolist(), lengths.tolist(), scales.tolist(), strict=True)
+        rounding_level(pencil, *triple) for triple in zip(shifted, lengths.tolist(), scales.tolist(), strict=True)
     ]
-    if deltas is None:
-        deltas = _dual_norms(pencil, errors.astype(pencil.dtype))
     noise = pencil.rounding_of(values, lengths)
-    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas + noise, noise)
+    deltas = (norms[:, 3] if deltas is None else deltas) + noise
+    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise)
 
 
-def _dual_norms(pencil: Pencil, R: Array) -> Array:
-    """√(rᴴB⁻¹r) for each column r."""
-    norms = []
-    with pencil.counting(pencil.counts.monitoring):
-        for r in R.T:
-            r = np.ascontiguousarray(r)
-            w, _ = pencil.solve_B(r)
-            norms.append(max(float(np.vdot(r, w).real), 0.0) ** 0.5)
-    return np.array(norms)
+def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
+    """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`)."""
+    AX, BX = pencil.products_in_double(X)
+    R = AX - BX * values
+    norms = np.zeros((values.size, 4))
+    for i, M in enumerate((R, X, BX)):
+        norms[:, i] = np.linalg.norm(M, axis=0)
+    if solve:
+        with pencil.counting(pencil.counts.monitoring):
+            for i, r in enumerate(R.T.astype(pencil.dtype)):
+                w, _ = pencil.solve_B(np.ascontiguousarray(r))
+                norms[i, 3] = math.sqrt(max(float(np.vdot(r, w).real), 0.0))
+    return norms
 
 
 def _hermitian(H: Array) -> Array:

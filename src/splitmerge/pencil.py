@@ -110,6 +110,8 @@ class Pencil:
         self.solver: BSolver | None = None
         self._tally: Tally = self.counts
         self._plain = True
+        # U⁻ᴴAU⁻¹ for B = UᴴU, where it was worth its price
+        self.explicit: Array | None = None
         # (σ, sign) when this pair is (B, ±(A − σB)) of another (A, B)
         self.inverse: tuple[float, int] | None = None
         # B-orthonormal vectors of the scaled pair become so for the user's B when they are multiplied by this
@@ -156,7 +158,7 @@ class Pencil:
         """The pair (−A, B)."""
         other: Pencil = copy.copy(self)
         other.A = self.A.negated()
-        other.unit = -self.unit
+        other.unit, other._tally = -self.unit, self.counts
         return other
 
     def swapped(self, K: Operator, sigma: float, sign: int) -> Pencil:
@@ -198,6 +200,8 @@ class Pencil:
     def apply_whitened(self, y: Array) -> Array:
         """U⁻ᴴAU⁻¹y for B = UᴴU, or A y for the identity; neither shifted nor deflated."""
         self._tally.A_products += 1
+        if self.explicit is not None:
+            return self.kernels.hemv(1.0, self.explicit, y)
         if self.B is None:
             return self.A.times(y)
         self._tally.B_solves += 1
@@ -283,10 +287,15 @@ class Pencil:
             value = sigma + sign / value if value else math.inf
         return value * self.unit
 
-    def original_bound(self, value: float, error: float) -> float:
-        """How far the user's eigenvalue may be off when the (not shifted) value may be off by `error`."""
+    def original_bound(self, value: float, error: float, noise: float) -> float:
+        """How far the user's eigenvalue may be off when the (not shifted) value may be off by `error`.
+
+        `noise` is the part of it that is due to rounding: that perturbs A − σB, so it is not magnified further.
+        """
         if self.inverse is not None:
-            error = error / (abs(value) * (abs(value) - error)) if error < abs(value) else math.inf
+            size, rest = abs(value), error - noise
+            error = rest / (size * (size - rest)) + noise / size**2 if rest < size else math.inf
+            error += self.eps * abs(self.inverse[0])
         return error * abs(self.unit)
 
 

@@ -42,12 +42,13 @@ class BReport:
 
 @dataclass(frozen=True)
 class Mended:
-    """The pair to solve, and how its vectors become the user's: u = Q z (Q = None: as they are)."""
+    """The pair to solve, and how its vectors become the user's: u = Q z and z = `dual`ᴴu (None: as they are)."""
 
     A: Any
     B: Any
     report: BReport | None = None
     Q: Any = None
+    dual: Any = None
 
 
 def mend(A: Any, B: Any, policy: str) -> Mended:
@@ -83,7 +84,7 @@ def _ridge(A: Any, op: Operator) -> Mended:
 
 def _restrict(A: Any, op: Operator) -> Mended:
     """The standard problem QᴴAQ z = λ z, where the columns of Q span the range of B and QᴴBQ = I."""
-    Q = _range(op)
+    Q = range_of(op)
     rank, dropped = Q.shape[1], op.n - Q.shape[1]
     if rank == 0:
         raise NotPositiveDefinite("B has no positive eigenvalue, so nothing is left when the pair is restricted")
@@ -99,10 +100,10 @@ def _restrict(A: Any, op: Operator) -> Mended:
     else:
         reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
         reduced = (reduced + reduced.conj().T) / 2
-    return Mended(reduced, None, report, Q)
+    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale)
 
 
-def _range(op: Operator) -> Any:
+def range_of(op: Operator) -> Any:
     """Q with QᴴBQ = I on the part of B with positive eigenvalues; sparse, component by component, when B is."""
     threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
     if op.kind == "dense":

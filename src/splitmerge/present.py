@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .certificate import bound
+from .certificate import Bounds, bound
 from .kernels import Array
 from .pairs import Pairs
 from .pencil import Counts, Pencil
 from .solution import Seconds, Solution
-from .task import Outcome, Task
+from .task import Outcome, Task, Warm
 
 
 def present(task: Task, outcome: Outcome, begin: float) -> Solution:
     """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded."""
     pencil, pairs = outcome.pencil, outcome.pairs
-    bounds = bound(pairs.values, pairs.deltas, pairs.noise, pairs.beyond)
+    bounds = _bounds(pencil, pairs)
     shifted = (pairs.values + pencil.shift).tolist()
     real = np.empty(0, pencil.dtype).real.dtype
     done = time.perf_counter()
@@ -28,8 +29,13 @@ def present(task: Task, outcome: Outcome, begin: float) -> Solution:
         residuals=pairs.residuals,
         error_bounds=np.array(
             [
-                pencil.original_bound(value, error)
-                for value, error in zip(pairs.values.tolist(), bounds.values.tolist(), strict=True)
+                pencil.original_bound(*triple)
+                for triple in zip(
+                    pairs.values.tolist(),
+                    bounds.values.tolist(),
+                    np.minimum(pairs.noise, bounds.values).tolist(),
+                    strict=True,
+                )
             ]
         ),
         angle_bounds=bounds.angles,
@@ -44,21 +50,48 @@ def present(task: Task, outcome: Outcome, begin: float) -> Solution:
         shift=_shift(pencil),
         method=outcome.method,
         b_report=task.mended.report,
+        problem=task.problem,
+        spare=None if pairs.spare is None else _coordinates(task, pencil, pairs.spare).astype(pencil.dtype),
         story=(*_opening(task), *outcome.story),
     )
 
 
+def _bounds(pencil: Pencil, pairs: Pairs) -> Bounds:
+    """The bounds of the pencil's values, and of the angles in the norm of the user's B."""
+    values, deltas, noise, gaps = pairs.values, pairs.deltas, pairs.noise, pairs.gaps
+    if pairs.sigma is not None:
+        # these are the vectors of 1/(λ − σ): what separates them are its gaps
+        distances = np.maximum(np.abs(values - pairs.sigma), np.finfo(float).tiny ** 0.25)
+        values, deltas, noise = np.sign(values - pairs.sigma) / distances, deltas / distances**2, noise / distances**2
+    if pairs.values.size == pencil.n:
+        gaps = np.full(values.size, np.inf)
+    elif gaps is None:
+        # nothing is known of what follows the last
+        gaps = np.abs(values - values[-1]) - deltas[-1]
+    bounds = bound(values, deltas, noise, gaps)
+    if pairs.sigma is not None:
+        return replace(bounds, values=bounds.values * distances**2)
+    if pencil.inverse is not None:
+        # the norm of ±(A − σB) makes little of what belongs to a value next to σ
+        return replace(bounds, angles=np.minimum(bounds.angles * np.sqrt(np.abs(values).max() / np.abs(values)), 1.0))
+    return bounds
+
+
 def _vectors(task: Task, pencil: Pencil, pairs: Pairs) -> Array:
-    vectors = pencil.vectors_of(pairs.vectors)
+    vectors = _coordinates(task, pencil, pairs.vectors)
     if pencil.inverse is not None:
         # of length 1 in the norm of ±(A − σB): in that of B it is √μ
         vectors = vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
-    Q: Any = task.mended.Q
-    if Q is not None:
-        vectors = np.asarray(Q @ vectors)
     leading = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
     vectors = vectors * (pencil.length * np.abs(leading) / leading)
     return np.asarray(vectors.astype(pencil.dtype))
+
+
+def _coordinates(task: Task, pencil: Pencil, X: Array) -> Array:
+    """Columns in the user's coordinates, up to their length."""
+    Q: Any = task.mended.Q
+    X = pencil.vectors_of(X)
+    return X if Q is None else np.asarray(Q @ X)
 
 
 def _counts(base: Pencil, pencil: Pencil) -> Counts:
@@ -89,6 +122,8 @@ def _opening(task: Task) -> list[str]:
     if task.sigma is not None:
         wanted = f"nearest to {task.sigma:g}"
     lines = [f"Wanted: the {task.k} {wanted} of a pair of size {pencil.n} ({kinds}, {pencil.dtype})."]
+    if isinstance(task.x0, Warm):
+        lines.append("The vectors of an earlier solution were there to start from.")
     if task.mended.report is not None:
         lines.append(str(task.mended.report))
     if pencil.scaling is not None:

@@ -10,11 +10,15 @@ import numpy as np
 from .accelerated import Search
 from .driver import Driver
 from .kernels import Array
-from .pairs import Pairs, judge
+from .pairs import Pairs, judge, refine
 from .stopping import Reason, Rule, visible
 
 MAX_TIGHTENINGS = 5
 MAX_PROBES = 50
+# Values of an inverse whose logarithms are farther apart than this are computed anew from A and B.
+DOMINATED = np.log(1e3)
+# A part of the residual of a start that is no larger than this, in tolerances, is left as it is.
+NEGLIGIBLE = 0.1
 
 
 @dataclass
@@ -36,25 +40,32 @@ class Pursuit:
     def run(self, X: Array) -> tuple[Reason, Pairs]:
         """The pairs, and why the search ended."""
         start: Array | None = X
+        self.search.goal = self.rule.residual_tol
+        self._neglect(self.rule.residual_tol or 0.0)
+        pairs: Pairs | None = None
         try:
             while True:
                 reason = self._converge(start)
                 start = None
                 reason, pairs = self._judged(reason)
+                pairs.spare = self.search.spare(converged=reason.converged)
                 if not reason.converged:
                     return reason, pairs
                 self.reason = reason
+                # a count may be made in the memory of the factor, which the vectors of states need
+                self.search.keep_given()
                 verdict = self.complete(pairs)
                 self.certified = verdict is True
                 if self.certified or (verdict is None and not self.probing):
                     return reason, pairs
                 if not self._probe(must=verdict is False):
                     return (Reason.MISSED if verdict is False else reason), pairs
+                pairs = None
         except KeyboardInterrupt:
-            if self.search.values.size == 0:
+            if not self.search.salvage():
                 raise
             # what was found is worth its residuals; a second Ctrl-C ends it
-            return Reason.INTERRUPTED, self._pairs()
+            return Reason.INTERRUPTED, self._pairs() if pairs is None else pairs
 
     def _converge(self, start: Array | None) -> Reason:
         """Iterate until each of the k most wanted Ritz pairs passes the check."""
@@ -83,8 +94,8 @@ class Pursuit:
         The search measures residuals in the norm in which its basis is orthonormal, the user in the Euclidean one.
         """
         tol, pencil = self.rule.residual_tol, self.driver.pencil
-        tightening = 1.0
-        for _ in range(MAX_TIGHTENINGS):
+        tightening, last = 1.0, np.inf
+        for attempt in range(MAX_TIGHTENINGS + 1):
             pairs = self._pairs()
             if tol is None or not reason.converged:
                 return reason, pairs
@@ -92,22 +103,41 @@ class Pursuit:
                 return Reason.RESIDUAL, pairs
             if (pairs.residuals <= np.maximum(max(tol, visible(pencil)), pairs.rounding)).all():
                 return Reason.PRECISION, pairs
-            tightening *= max(0.5 * tol / float(pairs.residuals.max()), 1e-3)
+            worst = float(pairs.residuals.max())
+            if attempt == MAX_TIGHTENINGS or not np.isfinite(worst):
+                break
+            tightening *= max(0.5 * tol / worst, 1e-3)
             self.driver.check = self.rule.tightened(tightening).begin(pencil)
-            reason = self._converge(None)
-        return Reason.UNCONFIRMED, self._pairs()
+            self.search.goal = tol * tightening
+            self._neglect(tightening * tol)
+            # where that did not help, the basis does not know of all of the residuals: it begins anew
+            reason = self._converge(self.search.renewal() if worst > 0.5 * last else None)
+            last = worst
+        return Reason.UNCONFIRMED, pairs
+
+    def _neglect(self, tol: float) -> None:
+        self.search.basis.negligible = max(NEGLIGIBLE * tol, visible(self.driver.pencil) / 2)
 
     def _pairs(self) -> Pairs:
         """The k most wanted Ritz pairs as they are now."""
-        search = self.search
+        search, pencil = self.search, self.driver.pencil
         count = min(search.k, search.values.size)
         domain, thetas = search.domain, search.values[:count]
         values = np.array([domain.value(theta) for theta in thetas.tolist()])
-        sizes = None if domain.direct else np.maximum(np.abs(values), 1 / np.abs(thetas))
+        # as for `magnitude`, a value that is lost beside the others counts as zero
+        least = pencil.eps**0.5 * pencil.A.size / (1.0 if pencil.B is None else pencil.B.size)
+        sizes = None if domain.direct else np.maximum(np.maximum(np.abs(values), 1 / np.abs(thetas)), least)
         deltas = None if domain.direct else search.errors[:count] / thetas**2
-        pairs = judge(self.driver.pencil, values, search.vectors(count), sizes, deltas)
-        if search.values.size > count and domain.direct:
-            pairs.beyond = float(search.values[count] + search.errors[count])
+        X = search.vectors(count)
+        sigma = None if domain.direct else getattr(domain, "sigma", 0.0)
+        dominated = not domain.direct and np.ptp(np.log(np.abs(thetas))) > DOMINATED
+        if dominated or pencil.inverse is not None:
+            refined = refine(pencil, X, sigma)
+            if refined is not None:
+                deltas = None if deltas is None else deltas + np.abs(refined[0] - values)
+                values, X = refined
+        pairs = judge(pencil, values, X, sizes, deltas)
+        pairs.gaps, pairs.sigma = search.gaps(count), sigma
         return pairs
 
     def _probe(self, *, must: bool) -> bool:
@@ -115,10 +145,15 @@ class Pursuit:
         search, pencil = self.search, self.driver.pencil
         size = float(np.abs(search.values[: search.k]).max(initial=0.0))
         slack = float(np.max(search.errors[: search.k], initial=0.0)) + 1e3 * pencil.eps * size
-        for _ in range(3 if must else 1):
-            with pencil.counting(pencil.counts.monitoring):
-                found = search.probe(slack)
-            self.probes += found is not None
-            if found:
-                return self.probes < MAX_PROBES
+        shift, radius = pencil.shift, pencil.radius
+        try:
+            for _ in range(3 if must else 1):
+                with pencil.counting(pencil.counts.monitoring):
+                    found = search.probe(slack)
+                self.probes += found is not None
+                if found:
+                    return self.probes < MAX_PROBES
+        finally:
+            # the residuals of the pairs were taken relative to these, whatever the probe saw since
+            pencil.transform(shift=shift, found=pencil.found, B_found=pencil.B_found, radius=radius)
         return False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from .accelerated import Accelerated, Inverted, Paired, Wanted, Whitened
 from .accelerated.domain import Domain
@@ -13,6 +15,7 @@ from .adapt import as_dense, plus
 from .errors import NotPositiveDefinite
 from .factor import DenseFactor, DenseShifted, SparseFactor, SparseShifted, factorise, shifted_factor
 from .inner import ConjugateGradient, attach
+from .kernels import Array
 from .krylov import survey
 from .pencil import Pencil
 
@@ -30,7 +33,16 @@ class Route:
     pencil: Pencil
     wanted: Wanted = Wanted.LARGEST
     domain: Domain | None = None
+    sigma: float | None = None
     lines: list[str] = field(default_factory=list)
+
+    @property
+    def order(self) -> Callable[[Array], Array] | None:
+        """For LAPACK, which has all values: their indices, the most wanted first; None just for the largest."""
+        sigma = self.sigma
+        if sigma is not None:
+            return lambda values: np.argsort(np.abs(values - sigma), kind="stable")
+        return None if self.wanted is Wanted.LARGEST else self.wanted.order
 
     def say(self, line: str) -> None:
         """Add a sentence to what `explain` tells."""
@@ -51,13 +63,17 @@ def choose(
     n = pencil.n
     lapack = method is None and not iterate and (n <= SMALL or (k > SHARE * n and n <= DENSE_LIMIT))
     if lapack:
+        # an operator is multiplied by the columns of the identity
+        pencil.counts.setup.A_products += n * (pencil.A.matrix is None)
         pencil.A = as_dense(pencil.A)
-        pencil.B = None if pencil.B is None else as_dense(pencil.B)
+        if pencil.B is not None:
+            pencil.counts.setup.B_products += n * (pencil.B.matrix is None)
+            pencil.B = as_dense(pencil.B)
     inner = None if method is None else method.inner
     if sigma is not None:
-        route = _near(pencil, sigma / pencil.unit, k)
+        route = _near(pencil, sigma / pencil.unit, k, lapack=lapack)
     elif which == "smallest":
-        route = _smallest(pencil, inner, rng)
+        route = _smallest(pencil, inner, rng, lapack=lapack)
     else:
         route = Route(pencil, {"magnitude": Wanted.MAGNITUDE, "ends": Wanted.ENDS}.get(which, Wanted.LARGEST))
     if route.pencil.solver is None and route.domain is None:
@@ -68,14 +84,27 @@ def choose(
     elif route.domain is None:
         whitened = route.pencil.identity or isinstance(route.pencil.solver, DenseFactor)
         route.domain = Whitened(route.pencil) if whitened else Paired(route.pencil)
+        _form(route, k)
     return route
+
+
+def _form(route: Route, k: int) -> None:
+    """Form U⁻ᴴAU⁻¹ when the products are expected to be so many that the half solves cost more than that.
+
+    Forming it takes as long as the half solves of 100 (n = 256) to 210 (n = 4096) products.
+    """
+    pencil = route.pencil
+    expected = (30 + 8 * k) * (pencil.n / 512) ** 0.4
+    if isinstance(pencil.solver, DenseFactor) and pencil.A.kind == "dense" and expected > 220:
+        pencil.explicit = pencil.solver.transformed(np.array(pencil.A.matrix, order="F"))
+        route.say(f"Some {expected:.0f} products were expected, so the transformed matrix U⁻ᴴAU⁻¹ was formed.")
 
 
 def _attach(route: Route, inner: Any) -> None:
     """Give the pencil its solver for B: the factor of a matrix, conjugate gradients to the end for an operator."""
     pencil = route.pencil
     if inner is None and pencil.B is not None and pencil.B.matrix is None:
-        inner = ConjugateGradient(max_steps=max(500, 2 * pencil.n), tol=1e-13)
+        inner = ConjugateGradient(max_steps=max(5000, 10 * pencil.n), tol=1e-13)
     inner = attach(pencil, inner)
     if inner is None:
         route.say("B is the identity, so no work was done for it.")
@@ -83,18 +112,22 @@ def _attach(route: Route, inner: Any) -> None:
         route.say(f"Systems with B were solved by {inner.describe(pencil)}.")
 
 
-def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator) -> Route:
+def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: bool) -> Route:
     """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries."""
-    if not _has_entries(pencil) or inner is not None:
+    entries = _has_entries(pencil) and inner is None
+    if entries:
+        _check_B(pencil)
+        definite = _definite(pencil, 0.0, 1)
+        if definite is not None and _clear(definite):
+            return definite
+    if lapack or not entries:
         route = Route(pencil.negated())
         route.say("The smallest of (A, B) were found as the largest of (−A, B).")
         return route
-    _check_B(pencil)
-    tiny = 1e-8 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
-    for eta in (0.0, tiny):
-        definite = _definite(pencil, -eta, 1)
-        if definite is not None:
-            return definite
+    tiny = pencil.eps**0.5 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
+    definite = _definite(pencil, -tiny, 1)
+    if definite is not None:
+        return definite
     eta = max(_lowest(pencil, rng), tiny)
     for _ in range(8):
         definite = _definite(pencil, -eta, 1)
@@ -120,7 +153,7 @@ def _lowest(pencil: Pencil, rng: np.random.Generator) -> float:
         return survey(pencil, rng).shift
 
 
-def _near(pencil: Pencil, sigma: float, k: int) -> Route:
+def _near(pencil: Pencil, sigma: float, k: int, *, lapack: bool) -> Route:
     """The largest of (B, A − σB) or (B, σB − A) if one of the two is definite, otherwise the inverse at σ."""
     if not _has_entries(pencil):
         raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
@@ -130,28 +163,24 @@ def _near(pencil: Pencil, sigma: float, k: int) -> Route:
     for sign in (1, -1):
         if (sign * diagonal > 0).all():
             route = _definite(pencil, sigma, sign)
-            if route is not None:
+            if route is not None and _clear(route):
                 return route
-    if K.kind == "dense" or pencil.n <= SMALL:
+    if lapack:
         attach(pencil, None)
-    return _inverse(pencil, sigma, k)
+        return Route(pencil, sigma=sigma)
+    return inverse(pencil, sigma, k)
 
 
-def _inverse(pencil: Pencil, sigma: float, k: int) -> Route:
-    size = max(abs(sigma), pencil.A.size / (1.0 if pencil.B is None else pencil.B.size))
-    asked, cleared = sigma, False
-    for step in range(4):
-        K = plus(pencil.A, -sigma, pencil.B)
-        try:
-            factor = shifted_factor(K)
-        except ZeroDivisionError:
-            sigma = asked + 10**step * pencil.eps**0.75 * size
-            continue
-        clearance = 0.0 if cleared else _clearance(pencil, factor, k)
-        if clearance == 0:
-            break
-        sigma, cleared = asked + clearance, True
-    else:
+def inverse(pencil: Pencil, sigma: float, k: int) -> Route:
+    """The inverse at σ (of the scaled pair), or next to it where A − σB is singular."""
+    size = max(abs(sigma), pencil.A.size / (1.0 if pencil.B is None else pencil.B.size)) or 1.0
+    asked, factor = sigma, _try_factor(pencil, sigma)
+    if factor is None or _hits(pencil, factor, size):
+        factor = _try_factor(pencil, asked + pencil.eps**0.5 * size)
+        if factor is not None:
+            sigma = asked + _clearance(pencil, factor, k, size)
+            factor = _try_factor(pencil, sigma)
+    if factor is None:
         raise ValueError(f"A − σB is singular at σ = {asked * pencil.unit:.6g} and near it; are A and B both singular?")
     route = Route(pencil, Wanted.MAGNITUDE, Inverted(pencil, sigma, factor))
     route.say(
@@ -161,20 +190,49 @@ def _inverse(pencil: Pencil, sigma: float, k: int) -> Route:
     return route
 
 
-def _clearance(pencil: Pencil, factor: DenseShifted | SparseShifted, k: int) -> float:
+def _try_factor(pencil: Pencil, sigma: float) -> DenseShifted | SparseShifted | None:
+    """A − σB factorised, or None where it is singular."""
+    try:
+        return shifted_factor(plus(pencil.A, -sigma, pencil.B))
+    except ZeroDivisionError:
+        return None
+
+
+def _hits(pencil: Pencil, factor: DenseShifted | SparseShifted, size: float) -> bool:
+    """Is σ so near to an eigenvalue, beside the `size` of the spectrum, that rounding takes over?"""
+    x = np.random.default_rng(0).standard_normal((pencil.n, 1)).astype(pencil.dtype)
+    for _ in range(2):
+        x, _ = _inverse_times(pencil, factor, x / np.linalg.norm(x))
+    # a small pivot alone says nothing: without pivoting there are some far from every eigenvalue, too
+    return not float(np.linalg.norm(x)) * size < pencil.eps**-0.6
+
+
+def _clearance(pencil: Pencil, factor: DenseShifted | SparseShifted, k: int, size: float) -> float:
     """How far to move a σ that hits an eigenvalue: its 1/(λ − σ) would leave no digits to the other ones.
 
-    A thousandth of the distance to the next eigenvalues, as a few steps of subspace iteration show it; mostly 0.
+    A thousandth of the distance to the next eigenvalues, as a few steps of subspace iteration show it.
     """
-    if factor.smallest > 1e-10:
-        return 0.0
-    X = np.random.default_rng(0).standard_normal((pencil.n, min(k + 2, pencil.n))).astype(pencil.dtype)
-    for _ in range(3):
-        X = np.linalg.qr(X)[0]
-        X = np.column_stack([pencil.solve_K(factor, pencil.apply_B(np.ascontiguousarray(x))) for x in X.T])
-    growth = np.linalg.svd(X, compute_uv=False)
-    others = growth[growth < 1e-6 * growth[0]]
-    return 1e-3 / float(others[0]) if others.size else 0.0
+    rng = np.random.default_rng(0)
+    # more columns where the eigenvalue that is hit has a multiplicity
+    for columns in (k + 2, 4 * (k + 2), 16 * (k + 2)):
+        Y = rng.standard_normal((pencil.n, min(columns, pencil.n))).astype(pencil.dtype)
+        for _ in range(3):
+            X = np.linalg.qr(Y)[0]
+            Y, BX = _inverse_times(pencil, factor, X)
+        H, G = BX.conj().T @ Y, BX.conj().T @ X
+        growth = np.sort(np.abs(eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2, eigvals_only=True)))[::-1]
+        others = growth[growth < pencil.eps**0.2 * growth[0]]
+        if others.size:
+            return float(pencil.eps**0.2 / others[0])
+        if columns >= pencil.n:
+            break
+    return float(pencil.eps**0.2 * size)
+
+
+def _inverse_times(pencil: Pencil, factor: DenseShifted | SparseShifted, X: Array) -> tuple[Array, Array]:
+    """(A − σB)⁻¹BX and BX."""
+    BX = np.column_stack([pencil.apply_B(np.ascontiguousarray(x)) for x in X.T])
+    return np.column_stack([pencil.solve_K(factor, np.ascontiguousarray(x)) for x in BX.T]), BX
 
 
 def _definite(pencil: Pencil, sigma: float, sign: int) -> Route | None:
@@ -197,6 +255,19 @@ def _definite(pencil: Pencil, sigma: float, sign: int) -> Route | None:
             shown = f"−({shown})"
         route.say(f"{shown} is positive definite: the values next to {-eta:.6g} were found with its Cholesky factor.")
     return route
+
+
+def _clear(route: Route) -> bool:
+    """Is σ clear of the eigenvalues? Next to one of them, its 1/(λ − σ) leaves no digits to the other ones."""
+    pencil, factor = route.pencil, route.pencil.solver
+    assert pencil.B is not None
+    diagonal = pencil.B.diagonal().real
+    if isinstance(factor, DenseFactor):
+        ratios = np.abs(factor.U.diagonal()) ** 2 / diagonal
+    else:
+        assert isinstance(factor, SparseFactor)
+        ratios = factor.pivots / diagonal[factor.order]
+    return bool(ratios.min() > pencil.eps**0.5)
 
 
 def _has_entries(pencil: Pencil) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,30 @@ class Seconds:
         return self.setup + self.iteration
 
 
+@dataclass(frozen=True)
+class Absent:
+    """Stands for what a file could not hold: `what` it was, in words."""
+
+    what: str
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The arguments of `solve` that say what was asked for: a solution keeps them to be resumed."""
+
+    A: Any
+    B: Any
+    k: int
+    which: str
+    sigma: float | None
+    method: Any
+    tol: float
+    stop: Any
+    max_steps: int | None
+    b_policy: str
+    certify: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
@@ -77,6 +102,10 @@ class Solution:
         η, in the units of the eigenvalues.
     b_report
         What `b_policy` added to B or dropped; None for "error".
+    problem
+        What was asked for (A and B themselves, not copies), for `resume`.
+    spare
+        (n, m), vectors that would come next, as good as they are: `resume` for a larger k starts from them, too.
     """
 
     eigenvalues: Array
@@ -96,6 +125,36 @@ class Solution:
     method: Any
     b_report: BReport | None = None
     story: tuple[str, ...] = field(repr=False, default=())
+    problem: Problem | None = field(repr=False, default=None)
+    spare: Array | None = field(repr=False, default=None)
+
+    def resume(self, k: int | None = None, tol: float | None = None, **options: Any) -> Solution:
+        """Go on from here: the same problem with these vectors as a start, for another k, another tol, or further.
+
+        Without arguments it takes another run of `stop` and `max_steps`; `tol` replaces the rule `stop`, too. `options`
+        are those of `solve`, and replace what was asked for then. Works for the solution of a `NotConverged` as well.
+
+        >>> import splitmerge as sm
+        >>> A, B = sm.gallery.synthetic_pair(200, kappa_B=10, rng=0)
+        >>> rough = sm.solve(A, B, k=3, tol=1e-4, rng=0)
+        >>> fine = rough.resume(tol=1e-10, rng=0)
+        >>> fine.converged, bool((fine.residuals <= 1e-10).all())
+        (True, True)
+        >>> fine.resume(k=5, rng=0).eigenvalues.shape
+        (5,)
+        """
+        from .resume import resume
+
+        return resume(self, k, tol, options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to one file, A and B included where they have entries; `splitmerge.load` reads it.
+
+        The file appears in one go, in place of what was there: a crash leaves the old one.
+        """
+        from .store import save
+
+        save(self, path)
 
     def explain(self) -> str:
         """Which route was taken and why, and what came of it."""

@@ -16,10 +16,10 @@ from .methods import Method
 from .pencil import Pencil
 from .policy import mend
 from .present import present
-from .solution import Solution
+from .solution import Problem, Solution
 from .state import State
 from .stopping import MaxSteps, Reason, Residual, Rule, generator
-from .task import Task
+from .task import Task, Warm
 
 WHICH = ("largest", "smallest", "magnitude", "ends")
 
@@ -107,10 +107,17 @@ def solve(
         certify=certify,
         callback=callback,
         progress=progress,
+        problem=Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, bool(certify)),
     )
+    # LAPACK has no steps to be limited, watched or started
+    started = x0 is not None and not isinstance(x0, Warm)
+    iterate = stop is not None or max_steps is not None or callback is not None or started
+    return carry_out(task, method, begin, iterate=iterate)
+
+
+def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool) -> Solution:
+    """The solution of a task that began at `begin`; `iterate` says that LAPACK cannot do what was asked for."""
     if method is None or isinstance(method, Accelerated):
-        # LAPACK has no steps to be limited, watched or started
-        iterate = stop is not None or max_steps is not None or callback is not None or x0 is not None
         outcome = pursue(task, method, iterate=iterate)
     else:
         outcome = deflate(task, method)

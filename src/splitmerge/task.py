@@ -15,9 +15,21 @@ from .methods import Method
 from .pairs import Pairs
 from .pencil import Pencil
 from .policy import Mended
-from .solution import Verdict
+from .route import Route
+from .solution import Problem, Verdict
 from .state import State
 from .stopping import Reason, Rule, columns
+
+
+@dataclass(frozen=True)
+class Warm:
+    """What `resume` starts from: the vectors of an earlier solution, best first, and its shift.
+
+    Unlike a start of the user's, it may hold more than k vectors.
+    """
+
+    vectors: Array
+    shift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,10 @@ class Task:
     certify: bool
     callback: Callable[[State], Any] | None
     progress: bool
+    # a route that the caller has chosen already
+    route: Route | None = None
+    # what a solution has to remember, to be resumed
+    problem: Problem | None = None
 
 
 @dataclass
@@ -56,8 +72,15 @@ def starts(task: Task) -> Array:
     """The starts as columns, at most one for each pair."""
     if task.x0 is None:
         return random_vector(task.pencil, task.rng)[:, None]
-    X = columns(task.x0, "x0", task.pencil)
-    if X.shape[1] > task.k:
-        shape = np.shape(task.x0)
+    given, dual = task.x0, task.mended.dual
+    warm = isinstance(given, Warm)
+    if warm:
+        given = given.vectors
+    if dual is not None and np.shape(given)[:1] == dual.shape[:1]:
+        # the user's coordinates, before the pair was restricted
+        given = dual.conj().T @ np.asarray(given)
+    X = columns(given, "x0", task.pencil)
+    if X.shape[1] > task.k and not warm:
+        shape = np.shape(given)
         raise ValueError(f"x0 has shape {shape}; give at most one column for each of the k = {task.k} pairs")
     return X

@@ -10,12 +10,16 @@ Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, get_blas_funcs
 from scipy.linalg.lapack import dstemr
 
-from ..kernels import Array
+from ..errors import NotPositiveDefinite
+from ..interrupt import uninterrupted
+from ..kernels import Array, kernels
+from ..krylov import random_vector
 from .domain import Domain
 from .wanted import Wanted
 
@@ -31,17 +35,27 @@ class Basis:
         self.domain, self.wanted, self.rng = domain, wanted, rng
         self.capacity = min(capacity, n)
         self.V = np.empty((n, self.capacity), dtype, order="F")
-        self.Z = self.V if domain.single else np.empty_like(self.V)
+        # the duals of the waiting block and of the one before it: no others are ever needed
+        self.Q_dual: list[Array] = []
+        self.last_dual: list[Array] = []
         self.H = np.zeros((self.capacity, self.capacity), np.result_type(dtype, np.float64))
         self.eps = float(np.finfo(dtype).eps)
         self.trans = 2 if dtype.kind == "c" else 1
-        self.gemv, self.norm = get_blas_funcs(("gemv", "nrm2"), dtype=dtype)
+        self.gemv: Any = get_blas_funcs("gemv", dtype=dtype)
+        self.dot, self.norm, _, _, self.axpy = kernels(dtype)
         # the largest |value| and the least Rayleigh quotient that were seen
         self.radius, self.lowest = 0.0, np.inf
         self.products = 0
         self.size = self.width = self.reach = 0
         self.coupling: Array = np.zeros((0, 0), self.H.dtype)
         self.tridiagonal = True
+        # parts of the residuals of a start that are this small beside its values are not pursued
+        self.negligible = 0.0
+
+    @property
+    def shift(self) -> float:
+        """η ≥ 0 that makes T + η positive, as far as it was seen; residuals at both ends are relative to |θ| itself."""
+        return max(0.0, -self.lowest) if self.wanted is Wanted.LARGEST else 0.0
 
     @property
     def full(self) -> bool:
@@ -55,117 +69,150 @@ class Basis:
 
     def start(self, X: Array) -> None:
         """Let the columns of X (in the coordinates of the pencil) be the first block."""
-        W, Z = self.domain.enter(X)
+        W, D = self.domain.enter(X)
         self.size = self.width = self.reach = 0
-        self._wait(W, Z, scale=0.0)
+        # what is not coupled is never written: nothing of an earlier basis may stand there
+        self.H[:] = 0
+        self.Q_dual, self.last_dual = [], []
+        self._wait(W, D, scale=0.0)
         self.coupling = np.zeros((self.width, 0))
 
     def expand(self) -> None:
         """Multiply the waiting block by T; what is new of it waits for the next call."""
-        j, b, V, Z = self.size, self.width, self.V, self.Z
+        j, b, domain = self.size, self.width, self.domain
         if b == 1:
             self._expand_vector()
             return
-        own, other = (Z, V) if self.domain.dual_first else (V, Z)
-        block = slice(j, j + b)
-        W = np.column_stack([self.domain.apply(V[:, i], Z[:, i]) for i in range(j, j + b)])
-        alpha = other[:, block].conj().T @ W
+        Q = self.V[:, j : j + b]
+        QD = Q if domain.single else np.column_stack(self.Q_dual)
+        own, other = (QD, Q) if domain.dual_first else (Q, QD)
+        W = np.column_stack([domain.apply(Q[:, i], QD[:, i]) for i in range(b)])
+        alpha = other.conj().T @ W
         alpha = (alpha + alpha.conj().T) / 2
-        known = np.vstack([self.coupling.conj().T, alpha]).astype(V.dtype)
-        W -= own[:, j - self.reach : j + b] @ known
-        self.H[block, j - self.reach : j] = self.coupling
-        self.H[block, block] = alpha
+        W -= own @ alpha.astype(W.dtype)
+        if self.reach:
+            for i in range(b):
+                W[:, i] -= self._recurrence(self.coupling[i])
+        self.H[j : j + b, j - self.reach : j] = self.coupling
+        self.H[j : j + b, j : j + b] = alpha
         self.tridiagonal = False
-        columns = [self.domain.complete(np.ascontiguousarray(w)) for w in W.T]
-        W, D = (np.column_stack(parts) for parts in zip(*columns, strict=True))
-        self._advance(W, D, alpha.diagonal().real)
+        pairs = [domain.complete(np.ascontiguousarray(w)) for w in W.T]
+        W, D = (np.column_stack(parts) for parts in zip(*pairs, strict=True))
+        quotients = alpha.diagonal().real
+        floors = self.negligible * np.abs(quotients + self.shift) if j == 0 else None
+        self._advance(W, D, float(quotients.min()), float(quotients.max()), floors)
 
     def _expand_vector(self) -> None:
-        j, V, Z = self.size, self.V, self.Z
-        own, other = (Z, V) if self.domain.dual_first else (V, Z)
-        w = self.domain.apply(V[:, j], Z[:, j])
-        alpha = np.vdot(other[:, j], w).real
-        first = j - self.reach
-        known = np.append(self.coupling[0].conj(), alpha)
-        w = self.gemv(-1.0, own[:, first : j + 1], known, 1.0, w, overwrite_y=1)
-        self.H[j, first:j] = self.coupling[0]
+        j, domain = self.size, self.domain
+        v = self.V[:, j]
+        d = v if domain.single else self.Q_dual[0]
+        own, other = (d, v) if domain.dual_first else (v, d)
+        w = domain.apply(v, d)
+        alpha = float(self.dot(other, w))
+        w = self.axpy(own, w, a=-alpha)
+        if self.reach == 1:
+            beta = self.coupling[0, 0]
+            w = self.axpy(self.last_dual[0] if domain.dual_first else self.V[:, j - 1], w, a=-beta.conjugate())
+            self.H[j, j - 1] = beta
+        elif self.reach:
+            w -= self._recurrence(self.coupling[0])
+            self.H[j, j - self.reach : j] = self.coupling[0]
+            self.tridiagonal = False
         self.H[j, j] = alpha
-        self.tridiagonal &= self.reach <= 1
-        self._advance(*self.domain.complete(w), np.atleast_1d(alpha))
+        self._advance(*domain.complete(w), alpha, alpha)
 
-    def _advance(self, w: Array, d: Array, quotients: Array) -> None:
+    def _recurrence(self, coupling: Array) -> Array:
+        """What the waiting vector with this row of C has of the columns before it, as a dual where that comes first."""
+        j = self.size
+        known = coupling.conj().astype(self.V.dtype)
+        if self.domain.dual_first and len(self.last_dual) == self.reach:
+            return np.asarray(np.column_stack(self.last_dual) @ known)
+        y = self.V[:, j - self.reach : j] @ known
+        return self.domain.dual(y) if self.domain.dual_first else y
+
+    def _advance(self, w: Array, d: Array, least: float, largest: float, floors: Array | None = None) -> None:
+        """Count the block as multiplied, with Rayleigh quotients from `least` to `largest`, and let w wait."""
         self.products += self.width
-        self.radius = max(self.radius, float(np.max(np.abs(quotients))))
-        self.lowest = min(self.lowest, float(np.min(quotients)))
+        self.radius = max(self.radius, -least, largest)
+        self.lowest = min(self.lowest, least)
         self.reach = self.width
         self.size += self.width
         self.width = 0
-        self._wait(w, d, self.radius)
+        self.last_dual, self.Q_dual = self.Q_dual, []
+        self._wait(w, d, self.radius, floors)
 
-    def _wait(self, w: Array, d: Array, scale: float) -> None:
+    def _wait(self, w: Array, d: Array, scale: float, floors: Array | None = None) -> None:
         """Orthonormalise w (with dual d) against V and let it wait; random vectors stand in for what is nothing new."""
         room = self.domain.n - self.size
         if w.ndim == 1 and room > 0:
-            norm = self._clean(w, d)
+            norm, d = self._clean(w, d)
             if norm > 10 * self.eps * scale:
-                self._place(self.size, w, d, norm)
-                self.width, self.coupling = 1, np.array([[norm]])
+                self._place(w, d, norm)
+                self.coupling = np.array([[norm]])
                 return
-        self._wait_block(w.reshape(w.shape[0], -1), d.reshape(d.shape[0], -1), scale, room)
+        self._wait_block(w.reshape(w.shape[0], -1), d.reshape(d.shape[0], -1), scale, room, floors)
 
-    def _wait_block(self, W: Array, D: Array, scale: float, room: int) -> None:
-        reach, start = W.shape[1], self.size
-        for i in range(W.shape[1]):
+    def _wait_block(self, W: Array, D: Array, scale: float, room: int, floors: Array | None) -> None:
+        """The columns one after the other; one of which no more than its floor is new brings nothing."""
+        sizes = np.sqrt(np.abs(np.einsum("ij,ij->j", D.conj(), W)))
+        # the largest first: where one direction is common to all, the others are then seen to be nothing new
+        for i in np.argsort(-sizes, kind="stable"):
             if self.width == room:
                 break
-            w, d = W[:, i].copy(), D[:, i].copy()
-            before = max(scale, float(np.sqrt(abs(np.vdot(d, w)))) if scale == 0 else 0.0)
-            norm = self._clean(w, w if self.domain.single else d)
-            if norm > 10 * self.eps * before:
-                self._place(start + self.width, w, w if self.domain.single else d, norm)
-                self.width += 1
-        Q = self.Z[:, start : start + self.width]
-        self.coupling = np.asarray(Q.conj().T @ W)
+            w, norm, d = W[:, i].copy(), sizes[i], D[:, i]
+            floor = 0.0 if floors is None else floors[i]
+            if norm > floor:
+                norm, d = self._clean(w, w if self.domain.single else d.copy())
+            if norm > max(floor, 10 * self.eps * (scale if scale > 0 else sizes[i])):
+                self._place(w, d, norm)
+        Q = self.V[:, self.size : self.size + self.width]
+        self.coupling = np.asarray(Q.conj().T @ D)
         if self.width == 0 and room > 0:
             self.scatter()
-            self.coupling = np.zeros((1, reach))
 
     def scatter(self) -> None:
         """Replace the waiting block by a random vector that is orthonormal to V: nothing couples them."""
-        self.width = 0
+        self.width, self.Q_dual = 0, []
         for _ in range(5):
-            x = self.rng.standard_normal(self.domain.n).astype(self.domain.dtype)
+            x = random_vector(self.domain, self.rng)
             w, d = (column[:, 0].copy() for column in self.domain.enter(x[:, None]))
-            norm = self._clean(w, w if self.domain.single else d)
+            norm, d = self._clean(w, w if self.domain.single else d)
             if norm > 0:
                 break
-        self._place(self.size, w, d, norm)
-        self.width = 1
-        self.reach, self.coupling = min(self.size, 1), np.zeros((1, min(self.size, 1)))
+        else:
+            raise NotPositiveDefinite("B is not positive definite: no vector beyond those found has xᴴBx > 0")
+        self._place(w, d, norm)
+        self.reach, self.coupling = 0, np.zeros((1, 0))
 
-    def _place(self, column: int, w: Array, d: Array, norm: float) -> None:
-        np.multiply(w, 1 / norm, out=self.V[:, column])
+    def _place(self, w: Array, d: Array, norm: float) -> None:
+        """Let w/norm be the next column of the waiting block."""
+        np.multiply(w, 1 / norm, out=self.V[:, self.size + self.width])
         if not self.domain.single:
-            np.multiply(d, 1 / norm, out=self.Z[:, column])
+            self.Q_dual.append(d * (1 / norm))
+        self.width += 1
 
-    def _clean(self, w: Array, d: Array) -> float:
-        """Take out of w, in place, what it has of V and of the block so far; return the norm of the rest."""
+    def _clean(self, w: Array, d: Array) -> tuple[float, Array]:
+        """Take out of w, in place, what it has of V and of the block so far; the norm and the dual of the rest."""
         count, gemv, single = self.size + self.width, self.gemv, self.domain.single
-        V, Z = self.V[:, :count], self.Z[:, :count]
-        if count == 0:
-            return math.sqrt(max(float(np.vdot(d, w).real), 0.0))
+        V = self.V[:, :count]
+        norm = 0.0 if single else math.sqrt(max(float(self.dot(d, w)), 0.0))
         for _ in range(3):
-            c = gemv(1.0, Z, w, trans=self.trans)
-            gemv(-1.0, V, c, 1.0, w, overwrite_y=1)
+            taken = 0.0
+            if count:
+                c = gemv(1.0, V, d, trans=self.trans)
+                gemv(-1.0, V, c, 1.0, w, overwrite_y=1)
+                taken = float(self.norm(c))
             if single:
                 norm = float(self.norm(w))
             else:
-                gemv(-1.0, Z, c, 1.0, d, overwrite_y=1)
-                norm = math.sqrt(max(float(np.vdot(d, w).real), 0.0))
+                # next to nothing was taken, as a rule, and then the dual is still that of w
+                if taken > 100 * self.eps * norm:
+                    d = self.domain.dual(w)
+                    norm = math.sqrt(max(float(self.dot(d, w)), 0.0))
             # the recurrence has done the orthogonalising already, as a rule: once more only where it cancelled
-            if not self.norm(c) > 1e-6 * norm:
-                return norm
-        return norm
+            if not taken > 1e-6 * norm:
+                break
+        return norm, d
 
     def ritz(self, count: int) -> tuple[Array, Array, Array]:
         """At least the `count` most wanted Ritz values, their coefficients, and the norms of their residuals."""
@@ -173,7 +220,8 @@ class Basis:
         values, S = self._eigh(min(count, j))
         chosen = self.wanted.order(values)
         values, S = values[chosen], S[:, chosen]
-        errors = np.linalg.norm(self.coupling @ S[j - self.reach : j], axis=0)
+        tails = self.coupling @ S[j - self.reach : j]
+        errors = np.abs(tails[0]) if self.width == 1 else np.linalg.norm(tails, axis=0)
         self.radius = max(self.radius, float(np.abs(values).max()))
         return values, S, errors
 
@@ -194,23 +242,21 @@ class Basis:
         """The combinations V S, in the coordinates of the domain."""
         return np.asarray(self.V[:, : S.shape[0]] @ S.astype(self.V.dtype))
 
-    def duals(self, S: Array) -> Array:
-        """Their duals Z S."""
-        return np.asarray(self.Z[:, : S.shape[0]] @ S.astype(self.V.dtype))
-
     def restart(self, values: Array, S: Array, *, couple: bool = True) -> None:
         """Keep the Ritz vectors V S with their `values`, and the waiting block (which is dropped if not `couple`)."""
         keep, j = values.size, self.size
         S = np.asfortranarray(S[:, :keep].astype(self.V.dtype))
-        for M in (self.V,) if self.domain.single else (self.V, self.Z):
-            for row in range(0, M.shape[0], ROWS):
-                M[row : row + ROWS, :keep] = M[row : row + ROWS, :j] @ S
-            if couple:
-                M[:, keep : keep + self.width] = M[:, j : j + self.width]
-        self.coupling = self.coupling @ S[j - self.reach : j]
-        self.size = self.reach = keep
-        self.H[:] = 0
-        self.H[np.arange(keep), np.arange(keep)] = values
-        self.tridiagonal = False
+        # half a rotation would leave a basis of nothing
+        with uninterrupted():
+            V = self.V
+            for row in range(0, V.shape[0], ROWS):
+                V[row : row + ROWS, :keep] = V[row : row + ROWS, :j] @ S
+            V[:, keep : keep + self.width] = V[:, j : j + self.width]
+            self.last_dual = []
+            self.coupling = self.coupling @ S[j - self.reach : j]
+            self.size = self.reach = keep
+            self.H[:] = 0
+            self.H[np.arange(keep), np.arange(keep)] = values
+            self.tridiagonal = False
         if not couple:
             self.scatter()

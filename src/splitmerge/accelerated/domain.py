@@ -31,8 +31,8 @@ class Domain(Protocol):
     def leave(self, Y: Array) -> Array:
         """And back."""
 
-    def leave_dual(self, Z: Array) -> Array:
-        """B X from the duals of Y."""
+    def dual(self, y: Array) -> Array:
+        """The dual of one vector."""
 
     def apply(self, y: Array, z: Array) -> Array:
         """T y, or its dual where that comes first; the caller may overwrite it."""
@@ -65,10 +65,9 @@ class Whitened:
         solver = self.pencil.solver
         return solver.unwhiten(Y) if isinstance(solver, DenseFactor) else Y
 
-    def leave_dual(self, Z: Array) -> Array:
-        """B X = UᴴY."""
-        solver = self.pencil.solver
-        return solver.whiten(Z, adjoint=True) if isinstance(solver, DenseFactor) else Z
+    def dual(self, y: Array) -> Array:
+        """y itself."""
+        return y
 
     def apply(self, y: Array, z: Array) -> Array:
         """A product between two half solves."""
@@ -105,9 +104,9 @@ class Paired:
         """Nothing to do."""
         return Y
 
-    def leave_dual(self, Z: Array) -> Array:
-        """Nothing to do."""
-        return Z
+    def dual(self, y: Array) -> Array:
+        """B y."""
+        return self.pencil.apply_B(y)
 
     def apply(self, y: Array, z: Array) -> Array:
         """A y, the dual of B⁻¹Ay."""

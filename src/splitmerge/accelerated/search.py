@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 
 import numpy as np
@@ -14,11 +15,21 @@ from .domain import Domain
 from .wanted import Wanted
 
 # Beyond what the pairs themselves need: enough that restarts cost few products, few enough for the memory.
-ROOM = 50
+ROOM = 45
+
+# A probe is not decided before so many products: a random vector has its Rayleigh quotient in the middle of the
+# spectrum, and by Kuczyński and Woźniakowski's bound so many steps see a value that stands off by half of its width.
+LOOKS = 12
+
+# At most so many vectors beyond the k wanted ones are handed out: enough to go on for a few more.
+SPARE = 10
 
 
 class Search:
-    """The k most wanted pairs of T, from a basis that is expanded, restarted and probed."""
+    """The k most wanted pairs of T, from a basis that is expanded, restarted and probed.
+
+    `width` is the largest number of columns that it is started from.
+    """
 
     def __init__(
         self,
@@ -28,14 +39,15 @@ class Search:
         wanted: Wanted,
         rng: np.random.Generator,
         max_basis: int | None = None,
+        width: int = 1,
     ) -> None:
         self.pencil, self.domain, self.k, self.wanted = pencil, domain, k, wanted
-        # a basis with duals takes twice the memory
-        capacity = 4 * k + ROOM if domain.single else 2 * k + ROOM // 2
-        if max_basis is not None:
-            capacity = max(max_basis, k + 3)
-        self.basis = Basis(domain, capacity, wanted, rng)
-        self.index = 0
+        capacity = 3 * k + ROOM if max_basis is None else max_basis
+        self.basis = Basis(domain, max(capacity, k + 4 * width), wanted, rng)
+        self.index = self.advances = 0
+        # a relative residual to reach, and how many products led to which one at the last look
+        self.goal: float | None = None
+        self.trace = (0, math.inf)
         self.locked = 0
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
         self.values = self.errors = np.zeros(0)
@@ -43,13 +55,14 @@ class Search:
 
     def start(self, X: Array) -> None:
         """Begin with the columns of X, in the coordinates of the pencil."""
+        self.advances = 0
         self.basis.start(X)
         self.advance()
 
     def advance(self) -> None:
-        """Expand the basis by a seventh or so of what it took so far, then Rayleigh–Ritz."""
+        """Expand the basis by some products, then Rayleigh–Ritz."""
         basis = self.basis
-        for _ in range(max(1, self.k - basis.size, basis.products // (7 * max(basis.width, 1)))):
+        for _ in range(-(-max(self._stride(), self.k - basis.size) // max(basis.width, 1))):
             if basis.full:
                 self._restart()
             if basis.width == 0:
@@ -57,22 +70,51 @@ class Search:
             basis.expand()
         self._rayleigh_ritz()
 
+    def _stride(self) -> int:
+        """How many products to make before the next look: few at first, then a seventh of those so far.
+
+        Where the residual falls towards a goal, no more than it will take at the rate of late.
+        """
+        self.advances += 1
+        products = self.basis.products
+        stride = max(min(self.advances, 5), products // 7)
+        before, self.trace = self.trace, (products, self._worst())
+        fallen = math.log(before[1] / self.trace[1]) if 0 < self.trace[1] < before[1] < math.inf else 0.0
+        if self.goal is None or fallen == 0:
+            return stride
+        missing = math.log(max(self.trace[1] / max(self.goal, 1e-300), 1.0))
+        return max(1, math.ceil(min(stride, 0.8 * missing / fallen * (products - before[0]))))
+
+    def _worst(self) -> float:
+        """The largest relative residual of the wanted pairs, as far as it is known."""
+        if self.values.size < self.k:
+            return math.inf
+        sizes = np.abs(self.values[: self.k]) + self.pencil.shift
+        return float(np.max(self.errors[: self.k] / np.maximum(sizes, self.basis.eps * self.basis.radius + 1e-300)))
+
+    def salvage(self) -> bool:
+        """After an interrupt: is there anything to return? A first advance that was cut short is brought to its end."""
+        if self.values.size == 0 and self.basis.size > 0:
+            self._rayleigh_ritz()
+        return self.values.size > 0
+
     def _rayleigh_ritz(self) -> None:
         basis, pencil = self.basis, self.pencil
         self.values, self.S, self.errors = basis.ritz(self.k + 1)
         if self.domain.direct:
             # nothing is shifted here: this says what residuals are relative to
-            shift = max(0.0, -basis.lowest)
+            shift = basis.shift
             pencil.transform(shift=shift, found=pencil.found, B_found=pencil.B_found, radius=basis.radius + shift)
 
     def _restart(self) -> None:
         basis = self.basis
-        values, S, _ = basis.ritz(basis.size)
+        values, S, errors = basis.ritz(basis.size)
         keep = min(self.k + max(2, 2 * (basis.capacity - self.k) // 5), basis.capacity - 2 * basis.width)
-        self._keep_given()
+        self.keep_given()
         basis.restart(values[:keep], S[:, :keep])
+        self.values, self.S, self.errors = values[:keep], np.eye(keep), errors[:keep]
 
-    def _keep_given(self) -> None:
+    def keep_given(self) -> None:
         """Put together the vectors of states that somebody still holds, before their basis goes."""
         for state in list(self._given):
             state.settle()
@@ -88,6 +130,29 @@ class Search:
         """The `count` most wanted Ritz vectors, in the coordinates of the pencil."""
         return self.domain.leave(self.basis.vectors(self.S[:, :count]))
 
+    def spare(self, *, converged: bool) -> Array:
+        """Some of the Ritz vectors that come after the k wanted ones: a start for who wants them, or goes on, later."""
+        # to go on, more of them serve, if multiplying them again costs little beside what was done
+        end = self.k + (min(self.k, SPARE) if converged else min(self.k + SPARE, self.basis.products // 5))
+        _, S, _ = self.basis.ritz(end)
+        return self.domain.leave(self.basis.vectors(S[:, self.k : end]))
+
+    def renewal(self) -> Array | None:
+        """The vectors to begin anew with, where there is the room for it."""
+        room = self.basis.capacity >= min(3 * self.k, self.domain.n)
+        return self.vectors(self.k) if room else None
+
+    def gaps(self, count: int) -> Array | None:
+        """How far the first `count` values are from what the others may be; None if that is not known."""
+        found, values, errors = self.values[:count], self.values[count:], self.errors[count:]
+        if values.size == 0:
+            return None
+        if self.wanted is Wanted.MAGNITUDE:
+            return np.asarray(np.abs(found) - (np.abs(values[0]) + errors[0]))
+        top, bottom = int(np.argmax(values)), int(np.argmin(values))
+        above: Array = found - (values[top] + errors[top])
+        return above if self.wanted is Wanted.LARGEST else np.maximum(above, values[bottom] - errors[bottom] - found)
+
     def probe(self, slack: float) -> bool | None:
         """Look at the complement of the k pairs from a random start: is there anything more wanted in it?
 
@@ -98,7 +163,7 @@ class Search:
         if basis.complete:
             return False
         low, high = self.wanted.window(self.values[:k])
-        self._keep_given()
+        self.keep_given()
         basis.restart(self.values[:k], self.S[:, :k], couple=False)
         start = basis.products
         while basis.products - start < 20 * basis.capacity:
@@ -110,13 +175,13 @@ class Search:
                 return True
             above = values[top] + errors[top] > high and errors[top] > slack
             below = values[bottom] - errors[bottom] < low and errors[bottom] > slack
-            if basis.complete or not (above or below):
+            if basis.complete or (basis.products - start >= LOOKS and not (above or below)):
                 return False
         return None
 
 
 class RitzPair(State):
-    """A Ritz pair of a search, with xᴴBx = 1; its vectors are put together only when they are asked for."""
+    """A Ritz pair of a search, with xᴴBx = 1; its vector is put together only when it is asked for."""
 
     __slots__ = ("_Bx", "__weakref__", "_coefficients", "_x", "error", "theta")
 
@@ -132,11 +197,10 @@ class RitzPair(State):
         self._Bx: Array | None = None
 
     def settle(self) -> None:
-        """Put the vectors together while their basis is there."""
+        """Put the vector together while its basis is there."""
         search: Search = self.memory
         if self._x is None:
-            self._x = search.domain.leave(search.basis.vectors(self._coefficients))[:, 0]
-            self._Bx = search.domain.leave_dual(search.basis.duals(self._coefficients))[:, 0]
+            self._x = np.ascontiguousarray(search.domain.leave(search.basis.vectors(self._coefficients))[:, 0])
 
     @property
     def x(self) -> Array:  # type: ignore[override]
@@ -148,8 +212,9 @@ class RitzPair(State):
     @property
     def Bx(self) -> Array:  # type: ignore[override]
         """B times the Ritz vector."""
-        self.settle()
-        assert self._Bx is not None
+        if self._Bx is None:
+            with self.pencil.counting(self.pencil.counts.monitoring):
+                self._Bx = self.pencil.apply_B(self.x)
         return self._Bx
 
     @property
@@ -162,6 +227,11 @@ class RitzPair(State):
     def f(self) -> float:
         """The objective at the best multiple of x."""
         return -self.s / 4
+
+    @property
+    def indefinite(self) -> bool:
+        """Never in the way: Rayleigh–Ritz needs no positive semidefinite A."""
+        return False
 
     @property
     def final(self) -> bool:

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import math
-from enum import Enum
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..kernels import Array
 
 
-class Wanted(Enum):
-    """The largest, the largest by magnitude, or both ends by turns (the largest first)."""
+@dataclass(frozen=True)
+class Wanted:
+    """The largest, the largest by magnitude, or both ends by turns (the largest first).
 
-    LARGEST = "largest"
-    MAGNITUDE = "largest by magnitude"
-    ENDS = "both ends"
+    `Wanted.farthest(c)` generalises the magnitude to the distance from c.
+    """
+
+    name: str
+    centre: float = 0.0
+
+    LARGEST: ClassVar[Wanted]
+    MAGNITUDE: ClassVar[Wanted]
+    ENDS: ClassVar[Wanted]
+
+    @classmethod
+    def farthest(cls, centre: float) -> Wanted:
+        """The values of largest distance from `centre`."""
+        return cls("farthest", centre)
 
     def order(self, values: Array) -> Array:
         """Indices of the ascending `values`, the most wanted first."""
         n = values.size
         if self is Wanted.LARGEST:
             return np.arange(n)[::-1]
-        if self is Wanted.MAGNITUDE:
-            return np.argsort(-np.abs(values), kind="stable")
+        if self is not Wanted.ENDS:
+            return np.argsort(-np.abs(values - self.centre), kind="stable")
         turns = np.empty(n, int)
         turns[0::2] = np.arange(n)[::-1][: (n + 1) // 2]
         turns[1::2] = np.arange(n)[: n // 2]
@@ -33,7 +46,12 @@ class Wanted(Enum):
         """(l, h) such that a further eigenvalue would be wanted below l or above h; `found` in the order of `order`."""
         if self is Wanted.LARGEST:
             return -math.inf, float(found.min())
-        if self is Wanted.MAGNITUDE:
-            edge = float(np.abs(found).min())
-            return -edge, edge
+        if self is not Wanted.ENDS:
+            edge = float(np.abs(found - self.centre).min())
+            return self.centre - edge, self.centre + edge
         return float(found[1::2].max(initial=-math.inf)), float(found[0::2].min())
+
+
+Wanted.LARGEST = Wanted("largest")
+Wanted.MAGNITUDE = Wanted("farthest")
+Wanted.ENDS = Wanted("ends")

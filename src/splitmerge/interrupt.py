@@ -1,0 +1,27 @@
+"""Ctrl-C at a moment of our choosing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold a Ctrl-C back until the block is done; it then comes as if it had been pressed just after."""
+    if threading.current_thread() is not threading.main_thread():
+        # Python delivers signals to the main thread only
+        yield
+        return
+    pressed: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append((number, frame)))
+    try:
+        yield
+    finally:
+        # a handler that was not installed from Python cannot be put back from Python
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
+    if pressed and callable(before):
+        before(*pressed[-1])
