@@ -40,14 +40,14 @@ def blas_alone(A: np.ndarray, U: np.ndarray, x: np.ndarray, vectors: bool) -> No
 
 def steps_alone(pencil: sm.Pencil, x: np.ndarray) -> None:
     """The generator, without a driver."""
-    for _ in itertools.islice(sm.iterates(pencil, x0=x), STEPS + 1):
+    for _ in itertools.islice(sm.iterates(pencil, method=sm.SplitMerge(), x0=x), STEPS + 1):
         pass
 
 
 def whole_loop(A: np.ndarray, B: np.ndarray, x: np.ndarray) -> float:
     """The iteration of `solve`: steps, history with residuals, stopping rule."""
     try:
-        sm.solve(A, B, x0=x, stop=sm.Residual(1e-300) | sm.MaxSteps(STEPS))
+        sm.solve(A, B, x0=x, method=sm.SplitMerge(), stop=sm.Residual(1e-300) | sm.MaxSteps(STEPS))
     except sm.NotConverged as failure:
         return failure.solution.seconds.iteration / STEPS
     raise AssertionError("a residual of 1e-300 was reached")
@@ -60,7 +60,7 @@ def main() -> None:
             A, B = sm.gallery.synthetic_pair(n, 3, rng=0)
             x = np.random.default_rng(0).standard_normal(n)
             pencil = sm.Pencil(A, B)
-            next(sm.iterates(pencil, x0=x))  # factorise outside the time
+            next(sm.iterates(pencil, method=sm.SplitMerge(), x0=x))  # factorise outside the time
             # the same arrays on both sides: where an array lies in memory changes the speed of BLAS
             A, U = pencil.A.matrix, pencil.solver.U
             best = fastest(

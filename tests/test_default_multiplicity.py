@@ -82,7 +82,7 @@ def test_all_equal(which, method):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_count_is_not_loosened_until_it_fits(dtype):
-    """Six of nine equal values were found, with others below: a count at a distance as large as the gap says nothing."""
+    """A count at a distance as large as the gap below the last pair says nothing."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         values = np.repeat(rng.uniform(0.1, 1.0, 8), 4) * 1e-2

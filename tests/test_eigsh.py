@@ -73,8 +73,7 @@ def test_scipys_parametrisation_is_complete():
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_scipys_own_tests(name, case, small, calls, monkeypatch):
     if not small:
-        monkeypatch.setattr(scipy_api, "SMALL", 0)
-        monkeypatch.setattr(scipy_api, "SHARE", 1)
+        monkeypatch.setattr(scipy_api, "prefers_lapack", lambda *_, **__: False)
         # the inverse of a matrix with a condition of 1000 costs a digit that LAPACK keeps
         strict = scipys._get_test_tolerance
         monkeypatch.setattr(scipys, "_get_test_tolerance", lambda *args: np.multiply(strict(*args), (1, 5, 5)))

@@ -147,12 +147,12 @@ class TestResume:
     @pytest.mark.parametrize("dtype", [np.float32, np.complex64])
     def test_single_precision(self, dtype):
         A, B = dense_pair(dtype)
-        sol = sm.solve(A, B, 4, rng=0)
+        sol = sm.solve(A, B, 4, method=sm.Accelerated(), rng=0)
         again, more = sol.resume(rng=1), sol.resume(k=6, rng=1)
         assert again.eigenvectors.dtype == more.eigenvectors.dtype == dtype
         assert again.counts.A_products <= 6
         check(more, A, B, 6, values=1e-5, orthonormal=1e-4)
-        assert more.counts.A_products < sm.solve(A, B, 6, rng=0).counts.A_products
+        assert more.counts.A_products < sm.solve(A, B, 6, method=sm.Accelerated(), rng=0).counts.A_products
 
     @pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Power(), sm.Lanczos()], ids=lambda m: type(m).__name__)
     def test_methods_of_the_paper(self, method):

@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -132,21 +133,25 @@ def as_dense(op: Operator) -> Operator:
 
 
 def plus(A: Operator, c: float, B: Operator | None) -> Operator:
-    """A + c B with entries, B = None for the identity; A itself for c = 0."""
+    """A + c B with entries, B = None for the identity; A itself for c = 0.
+
+    Its `size` is that of the two parts, whose rounding is in it even where they cancel.
+    """
     if c == 0:
         return A
     if A.matrix is None or (B is not None and B.matrix is None):
         raise ValueError("A − σB needs the entries of A and B; give matrices instead of operators")
+    size = A.size + abs(c) * (1.0 if B is None else B.size)
     if A.kind == "dense" or (B is not None and B.kind == "dense"):
         M = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
         if B is None:
             M.flat[:: A.n + 1] += c
         else:
             M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
-        return _dense(M, float(np.abs(M).max()), 1.0)
+        return _dense(M, size, 1.0)
     other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix
     M = sp.csr_array(A.matrix + c * other)
-    return _sparse(M, float(np.abs(M.data).max(initial=0.0)), 1.0)
+    return _sparse(M, size, 1.0)
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
@@ -226,8 +231,8 @@ def _largest(a: Array) -> float:
 
 def _asymmetry(a: Array, size: float) -> float:
     """max |X − Xᴴ|, or 0 when X y and Xᴴy agree for a y that no plausible asymmetry can hide from."""
-    n, real = a.shape[0], np.empty(0, a.dtype).real.dtype
-    y = (1 + np.modf(0.6180339887498949 * np.arange(n))[0]).astype(real)
+    n = a.shape[0]
+    y = _test_vector(n, np.empty(0, a.dtype).real.dtype)
     with np.errstate(all="ignore"):
         apart = np.abs(a @ y - np.conj(y @ a)).max()
     # every |y_i| is at least 1: a single entry shows in full
@@ -240,6 +245,12 @@ def _asymmetry(a: Array, size: float) -> float:
             mirror = a[j : j + _BLOCK, i : i + _BLOCK].conj().T
             worst = max(worst, float(np.abs(a[i : i + _BLOCK, j : j + _BLOCK] - mirror).max()))
     return worst
+
+
+@lru_cache(maxsize=8)
+def _test_vector(n: int, dtype: np.dtype[Any]) -> Array:
+    """Numbers between 1 and 2 without a pattern."""
+    return np.asarray(1 + np.modf(0.6180339887498949 * np.arange(n))[0]).astype(dtype)
 
 
 def _tolerable(size: float, dtype: np.dtype[Any]) -> float:

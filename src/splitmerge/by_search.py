@@ -12,13 +12,16 @@ from .driver import Driver
 from .factor import DenseFactor
 from .history import History
 from .lapack import direct
-from .pairs import Pairs, judge
+from .pairs import Pairs, judge, refine
 from .progress import progress_bar
 from .pursuit import Pursuit
 from .route import Route, choose
 from .solution import Verdict
 from .stopping import Reason, visible
 from .task import Outcome, Task, Warm, starts
+
+# What a whole decomposition may leave, in roundings of one product.
+LAPACK_ROUNDING = 10
 
 
 def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
@@ -34,7 +37,9 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
         check = task.rule.begin(route.pencil)
     ready = route.pencil.clock = time.perf_counter()
     if route.domain is None:
-        return _by_lapack(task, route, ready)
+        outcome = _by_lapack(task, route, ready)
+        # where a bad B leaves nothing of LAPACK's answer, the search may still find it
+        return pursue(task, method, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
     method = Accelerated() if method is None else method
     search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:
@@ -70,12 +75,14 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
     pencil.transform(
         shift=shift, found=pencil.found, B_found=pencil.B_found, radius=float(np.abs(values).max()) + shift
     )
+    if pencil.inverse is not None:
+        values, vectors = refine(pencil, vectors, np.argsort) or (values, vectors)
     pairs = judge(pencil, values, vectors)
     pairs.gaps = gaps
     tol = task.rule.residual_tol or 0.0
     if (pairs.residuals <= tol).all():
         reason = Reason.RESIDUAL
-    elif (pairs.residuals <= np.maximum(visible(pencil), pairs.rounding)).all():
+    elif (pairs.residuals <= LAPACK_ROUNDING * np.maximum(visible(pencil), pairs.rounding)).all():
         reason = Reason.PRECISION
     else:
         reason = Reason.UNCONFIRMED
@@ -101,10 +108,14 @@ def _counted(route: Route, pairs: Pairs) -> bool | None:
     pencil = route.pencil
     fits: bool | None = None
     # an eigenvalue that is no further off than this counts as equal to the last one
-    slack = max(10 * float(pairs.deltas.max()), resolution(pencil, pairs), float(np.finfo(pencil.dtype).tiny) ** 0.5)
+    slack = max(
+        10 * float(pairs.deltas[-2:].max()),
+        resolution(pencil, pairs, float(np.abs(pairs.values[-1]))),
+        float(np.finfo(pencil.dtype).tiny) ** 0.5,
+    )
     for _ in range(3):
         if isinstance(route.domain, Inverted):
-            sigma = route.domain.sigma
+            sigma = route.domain.sigma - route.wanted.centre
             reach = float(np.abs(pairs.values - sigma).max()) - slack
             inside = int((np.abs(pairs.values - sigma) < reach).sum())
             count = count_between(pencil, sigma - reach, sigma + reach) if reach > 0 else 0

@@ -66,19 +66,19 @@ def _clusters(values: Array, errors: Array) -> Array:
     return np.asarray(labels)
 
 
-def resolution(pencil: Pencil, pairs: Pairs) -> float:
-    """How far from an eigenvalue τ must be for rounding in A − τB not to change the count.
+def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
+    """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the count.
 
     As for `Pencil.rounding_of`, but with the longest of all vectors of B-norm 1: ‖B⁻¹‖, by a few steps of iteration.
     """
-    longest = 1.0
+    longest = float(np.linalg.norm(pairs.vectors, axis=0).max())
     if pencil.B is not None and pencil.solver is not None:
         x = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
         with pencil.counting(pencil.counts.monitoring):
             for _ in range(3):
                 x, _ = pencil.solve_B(x / np.linalg.norm(x))
-        longest = float(np.linalg.norm(x)) ** 0.5
-    return 4 * float(pencil.rounding_of(pairs.values, np.full(1, longest)).max())
+        longest = max(longest, float(np.linalg.norm(x)) ** 0.5)
+    return 4 * float(pencil.rounding_of(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 
 def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
 
+from .accelerated import Inverted
+from .factor import DenseFactor
 from .kernels import Array
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
@@ -45,27 +48,27 @@ def verify(pencil: Pencil, X: Array) -> Pairs:
     return judge(pencil, values[::-1], X @ C[:, ::-1])
 
 
-def refine(pencil: Pencil, X: Array, sigma: float | None) -> tuple[Array, Array] | None:
-    """Rayleigh–Ritz on the span of X for values found with an inverse that is dominated by a few of them.
+def refine(pencil: Pencil, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array] | None:
+    """Rayleigh–Ritz on the span of X in double precision; `order` gives the indices of ascending values, best first.
 
-    Rounding has left something of those in the vectors of all others. For a pair (B, ±(A − σB)) it is made for (A, B),
-    where none dominates; for (A, B) with the inverse at `sigma`, the values nearest to that come first.
+    A pair (B, ±(A − σB)) may be dominated by a few values, of which rounding has left something in all other vectors:
+    there it is made for (±(A − σB), B), where none dominates.
     """
     X = X.astype(np.result_type(pencil.dtype, np.float64))
     AX, BX = pencil.products_in_double(X)
     try:
-        if sigma is not None:
+        if pencil.inverse is None:
             values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
-            order = np.argsort(np.abs(values - sigma), kind="stable")
-            return values[order], X @ C[:, order]
+            chosen = order(values)
+            return values[chosen], X @ C[:, chosen]
         _, C = eigh(_hermitian(X.conj().T @ BX), _hermitian(X.conj().T @ AX))
     except np.linalg.LinAlgError:
         return None
     X, AX, BX = X @ C, AX @ C, BX @ C
     squares = np.maximum(np.einsum("ij,ij->j", X.conj(), BX).real, np.finfo(float).tiny)
     values = np.einsum("ij,ij->j", X.conj(), AX).real / squares
-    order = np.argsort(-values, kind="stable")
-    return values[order], (X / np.sqrt(squares))[:, order]
+    chosen = np.argsort(-values, kind="stable")
+    return values[chosen], (X / np.sqrt(squares))[:, chosen]
 
 
 def judge(
@@ -96,6 +99,17 @@ def judge(
     return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise)
 
 
+def inverse_norms(pencil: Pencil, values: Array, X: Array, domain: Inverted) -> Array:
+    """|λ − σ| √(wᴴBw) for w = (A − σB)⁻¹(Ax − λBx): as far as that an eigenvalue may be from λ, to first order."""
+    AX, BX = pencil.products_in_double(X.astype(np.result_type(pencil.dtype, np.float64)))
+    norms = np.zeros(values.size)
+    with pencil.counting(pencil.counts.monitoring):
+        for i, r in enumerate((AX - BX * values).T.astype(pencil.dtype)):
+            w = pencil.solve_K(domain.factor, np.ascontiguousarray(r))
+            norms[i] = math.sqrt(max(float(np.vdot(w, pencil.apply_B(w)).real), 0.0))
+    return np.asarray(np.abs(values - domain.sigma) * norms)
+
+
 def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
     """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`)."""
     AX, BX = pencil.products_in_double(X)
@@ -103,7 +117,10 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
     norms = np.zeros((values.size, 4))
     for i, M in enumerate((R, X, BX)):
         norms[:, i] = np.linalg.norm(M, axis=0)
-    if solve:
+    if solve and isinstance(pencil.solver, DenseFactor):
+        pencil.counts.monitoring.B_solves += values.size
+        norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype))
+    elif solve:
         with pencil.counting(pencil.counts.monitoring):
             for i, r in enumerate(R.T.astype(pencil.dtype)):
                 w, _ = pencil.solve_B(np.ascontiguousarray(r))

@@ -300,4 +300,6 @@ class Pencil:
 
 
 def _in_double(M: Operator, X: Array) -> Array:
+    if X.shape[1] == 1 and M.dtype == X.dtype:
+        return M.times(np.ascontiguousarray(X[:, 0]))[:, None]
     return M.times_block(X) if M.matrix is None else np.asarray(M.matrix.astype(X.dtype, copy=False) @ X)

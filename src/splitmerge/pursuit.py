@@ -7,18 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .accelerated import Search
+from .accelerated import Inverted, Search, Wanted
+from .accelerated.domain import Domain
 from .driver import Driver
+from .factor import DenseShifted, SparseShifted
 from .kernels import Array
-from .pairs import Pairs, judge, refine
+from .pairs import Pairs, inverse_norms, judge, refine
 from .stopping import Reason, Rule, visible
 
 MAX_TIGHTENINGS = 5
 MAX_PROBES = 50
-# Values of an inverse whose logarithms are farther apart than this are computed anew from A and B.
-DOMINATED = np.log(1e3)
 # A part of the residual of a start that is no larger than this, in tolerances, is left as it is.
 NEGLIGIBLE = 0.1
+
+
+def _order(domain: Domain, wanted: Wanted) -> Callable[[Array], Array]:
+    """The order of the pencil's values that belongs to the order of those of T."""
+    if not isinstance(domain, Inverted):
+        return wanted.order
+
+    def order(values: Array) -> Array:
+        distances = values - domain.sigma
+        thetas = getattr(domain, "sign", 1) / np.where(distances == 0, np.finfo(float).tiny, distances)
+        rising = np.argsort(thetas, kind="stable")
+        return np.asarray(rising[wanted.order(thetas[rising])])
+
+    return order
 
 
 @dataclass
@@ -40,7 +54,7 @@ class Pursuit:
     def run(self, X: Array) -> tuple[Reason, Pairs]:
         """The pairs, and why the search ended."""
         start: Array | None = X
-        self.search.goal = self.rule.residual_tol
+        self.search.goal, self.search.angle = self.rule.residual_tol, self.rule.angle_tol
         self._neglect(self.rule.residual_tol or 0.0)
         pairs: Pairs | None = None
         try:
@@ -96,7 +110,7 @@ class Pursuit:
         tol, pencil = self.rule.residual_tol, self.driver.pencil
         tightening, last = 1.0, np.inf
         for attempt in range(MAX_TIGHTENINGS + 1):
-            pairs = self._pairs()
+            pairs = self._pairs_or_worst(tol if reason.converged and attempt < MAX_TIGHTENINGS else None)
             if tol is None or not reason.converged:
                 return reason, pairs
             if (pairs.residuals <= tol).all():
@@ -113,7 +127,19 @@ class Pursuit:
             # where that did not help, the basis does not know of all of the residuals: it begins anew
             reason = self._converge(self.search.renewal() if worst > 0.5 * last else None)
             last = worst
-        return Reason.UNCONFIRMED, pairs
+        stuck = (pairs.residuals <= 10 * np.maximum(visible(pencil), pairs.rounding)).all()
+        return Reason.PRECISION if stuck else Reason.UNCONFIRMED, pairs
+
+    def _pairs_or_worst(self, tol: float | None) -> Pairs:
+        """The pairs; or only the one that is likely to be the worst, if that alone already misses the tolerance."""
+        search, pencil = self.search, self.driver.pencil
+        if tol is not None and search.k > 2 and search.domain.direct and pencil.inverse is None:
+            thetas = search.values[: search.k]
+            index = int(np.argmax(search.errors[: search.k] / np.maximum(np.abs(thetas), np.finfo(float).tiny)))
+            worst = judge(pencil, thetas[index : index + 1], search.pair(index).x[:, None], deltas=np.zeros(1))
+            if worst.residuals[0] > max(tol, worst.rounding[0], visible(pencil)):
+                return worst
+        return self._pairs()
 
     def _neglect(self, tol: float) -> None:
         self.search.basis.negligible = max(NEGLIGIBLE * tol, visible(self.driver.pencil) / 2)
@@ -124,18 +150,20 @@ class Pursuit:
         count = min(search.k, search.values.size)
         domain, thetas = search.domain, search.values[:count]
         values = np.array([domain.value(theta) for theta in thetas.tolist()])
-        # as for `magnitude`, a value that is lost beside the others counts as zero
-        least = pencil.eps**0.5 * pencil.A.size / (1.0 if pencil.B is None else pencil.B.size)
-        sizes = None if domain.direct else np.maximum(np.maximum(np.abs(values), 1 / np.abs(thetas)), least)
+        sizes = None if domain.direct else np.maximum(np.abs(values), 1 / np.abs(thetas))
         deltas = None if domain.direct else search.errors[:count] / thetas**2
         X = search.vectors(count)
         sigma = None if domain.direct else getattr(domain, "sigma", 0.0)
-        dominated = not domain.direct and np.ptp(np.log(np.abs(thetas))) > DOMINATED
-        if dominated or pencil.inverse is not None:
-            refined = refine(pencil, X, sigma)
+        # rounding parts an inverse from A and B; and after a probe nothing is known of what couples new and old
+        factorised = isinstance(domain, Inverted) and isinstance(domain.factor, (DenseShifted, SparseShifted))
+        if factorised or pencil.inverse is not None or self.probes:
+            refined = refine(pencil, X, _order(domain, search.wanted))
             if refined is not None:
                 deltas = None if deltas is None else deltas + np.abs(refined[0] - values)
                 values, X = refined
+        if factorised and isinstance(domain, Inverted):
+            # what the search knows of its errors is of an inverse that rounding has parted from A and B
+            deltas = inverse_norms(pencil, values, X, domain)
         pairs = judge(pencil, values, X, sizes, deltas)
         pairs.gaps, pairs.sigma = search.gaps(count), sigma
         return pairs

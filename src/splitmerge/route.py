@@ -19,8 +19,10 @@ from .kernels import Array
 from .krylov import survey
 from .pencil import Pencil
 
-# LAPACK is the faster one up to this size, whatever k is.
+# Up to this size LAPACK is the faster one, whatever the kind of the matrices and whatever k is.
 SMALL = 100
+# Dense matrices: up to this size for one pair, and so much further for each more.
+SMALL_DENSE, A_PAIR_MORE = 200, 20
 # Beyond this share of the spectrum, LAPACK is the faster one as long as its matrices fit.
 SHARE = 1 / 6
 DENSE_LIMIT = 4000
@@ -49,6 +51,12 @@ class Route:
         self.lines.append(line)
 
 
+def prefers_lapack(n: int, k: int, *, dense: bool) -> bool:
+    """Is a whole decomposition expected to be faster than an iteration?"""
+    small = SMALL_DENSE + A_PAIR_MORE * (k - 1) if dense else SMALL
+    return n <= DENSE_LIMIT and (n <= small or k > SHARE * n)
+
+
 def choose(
     pencil: Pencil,
     k: int,
@@ -61,7 +69,7 @@ def choose(
 ) -> Route:
     """The route for the k wanted pairs; `iterate` says that the caller asked for an iteration in some way."""
     n = pencil.n
-    lapack = method is None and not iterate and (n <= SMALL or (k > SHARE * n and n <= DENSE_LIMIT))
+    lapack = method is None and not iterate and prefers_lapack(n, k, dense=_is_dense(pencil))
     if lapack:
         # an operator is multiplied by the columns of the identity
         pencil.counts.setup.A_products += n * (pencil.A.matrix is None)
@@ -79,8 +87,7 @@ def choose(
     if route.pencil.solver is None and route.domain is None:
         _attach(route, inner)
     if lapack:
-        share = f"k = {k} is a large share of n = {n}" if n > SMALL else f"n = {n} is small"
-        route.say(f"LAPACK computed the pairs directly, as {share}.")
+        route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
     elif route.domain is None:
         whitened = route.pencil.identity or isinstance(route.pencil.solver, DenseFactor)
         route.domain = Whitened(route.pencil) if whitened else Paired(route.pencil)
@@ -140,9 +147,13 @@ def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: b
 
 
 def _check_B(pencil: Pencil) -> None:
-    """Refuse a B that is not positive definite although nothing here solves with it: in full when that is cheap."""
+    """Refuse a B that is not positive definite although nothing here solves with it."""
     B = pencil.B
-    if B is not None and (B.kind == "dense" or not (B.diagonal().real > 0).all()):
+    if B is None:
+        return
+    diagonal = B.diagonal().real
+    # by Gershgorin's circles, a diagonal that outweighs its row is proof enough
+    if B.kind == "dense" or not (2 * diagonal > (1 + 100 * pencil.eps) * abs(B.matrix).sum(axis=1)).all():
         factorise(B)
 
 
@@ -175,14 +186,20 @@ def inverse(pencil: Pencil, sigma: float, k: int) -> Route:
     """The inverse at σ (of the scaled pair), or next to it where A − σB is singular."""
     size = max(abs(sigma), pencil.A.size / (1.0 if pencil.B is None else pencil.B.size)) or 1.0
     asked, factor = sigma, _try_factor(pencil, sigma)
-    if factor is None or _hits(pencil, factor, size):
-        factor = _try_factor(pencil, asked + pencil.eps**0.5 * size)
-        if factor is not None:
-            sigma = asked + _clearance(pencil, factor, k, size)
+    for step in range(3):
+        if factor is None:
+            sigma = asked + 10**step * pencil.eps**0.75 * size
             factor = _try_factor(pencil, sigma)
+    # once more from where it has moved to: next to a singular A − σB the others are hard to see
+    for _ in range(3):
+        clearance = 0.0 if factor is None else _clearance(pencil, factor, k, sigma, size)
+        if clearance <= 2 * (sigma - asked):
+            break
+        sigma = asked + clearance
+        factor = _try_factor(pencil, sigma)
     if factor is None:
         raise ValueError(f"A − σB is singular at σ = {asked * pencil.unit:.6g} and near it; are A and B both singular?")
-    route = Route(pencil, Wanted.MAGNITUDE, Inverted(pencil, sigma, factor))
+    route = Route(pencil, Wanted.nearest(sigma - asked), Inverted(pencil, sigma, factor), sigma=asked)
     route.say(
         f"The values nearest to σ were found as the largest of (A − σB)⁻¹B by magnitude, "
         f"with A − σB (σ = {sigma * pencil.unit:.10g}) factorised as L D Lᴴ."
@@ -198,21 +215,19 @@ def _try_factor(pencil: Pencil, sigma: float) -> DenseShifted | SparseShifted | 
         return None
 
 
-def _hits(pencil: Pencil, factor: DenseShifted | SparseShifted, size: float) -> bool:
-    """Is σ so near to an eigenvalue, beside the `size` of the spectrum, that rounding takes over?"""
-    x = np.random.default_rng(0).standard_normal((pencil.n, 1)).astype(pencil.dtype)
+def _clearance(pencil: Pencil, factor: DenseShifted | SparseShifted, k: int, sigma: float, size: float) -> float:
+    """How far to move a σ that hits an eigenvalue: its 1/(λ − σ) would leave no digits to the other ones.
+
+    A thousandth of the distance to the next eigenvalues, as a few steps of subspace iteration show it; mostly 0.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((pencil.n, 1)).astype(pencil.dtype)
     for _ in range(2):
         x, _ = _inverse_times(pencil, factor, x / np.linalg.norm(x))
     # a small pivot alone says nothing: without pivoting there are some far from every eigenvalue, too
-    return not float(np.linalg.norm(x)) * size < pencil.eps**-0.6
-
-
-def _clearance(pencil: Pencil, factor: DenseShifted | SparseShifted, k: int, size: float) -> float:
-    """How far to move a σ that hits an eigenvalue: its 1/(λ − σ) would leave no digits to the other ones.
-
-    A thousandth of the distance to the next eigenvalues, as a few steps of subspace iteration show it.
-    """
-    rng = np.random.default_rng(0)
+    closeness = float(np.linalg.norm(x)) * size
+    if closeness < pencil.eps**-0.5:
+        return 0.0
     # more columns where the eigenvalue that is hit has a multiplicity
     for columns in (k + 2, 4 * (k + 2), 16 * (k + 2)):
         Y = rng.standard_normal((pencil.n, min(columns, pencil.n))).astype(pencil.dtype)
@@ -221,12 +236,13 @@ def _clearance(pencil: Pencil, factor: DenseShifted | SparseShifted, k: int, siz
             Y, BX = _inverse_times(pencil, factor, X)
         H, G = BX.conj().T @ Y, BX.conj().T @ X
         growth = np.sort(np.abs(eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2, eigvals_only=True)))[::-1]
-        others = growth[growth < pencil.eps**0.2 * growth[0]]
+        others = growth[growth < pencil.eps**0.4 * growth[0]]
         if others.size:
             return float(pencil.eps**0.2 / others[0])
-        if columns >= pencil.n:
+        if columns >= pencil.n or closeness < pencil.eps**-0.7:
             break
-    return float(pencil.eps**0.2 * size)
+    # none of the others was seen, so none is near
+    return float(pencil.eps**0.4 * abs(sigma))
 
 
 def _inverse_times(pencil: Pencil, factor: DenseShifted | SparseShifted, X: Array) -> tuple[Array, Array]:
@@ -268,6 +284,10 @@ def _clear(route: Route) -> bool:
         assert isinstance(factor, SparseFactor)
         ratios = factor.pivots / diagonal[factor.order]
     return bool(ratios.min() > pencil.eps**0.5)
+
+
+def _is_dense(pencil: Pencil) -> bool:
+    return pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense")
 
 
 def _has_entries(pencil: Pencil) -> bool:

@@ -22,7 +22,7 @@ from .inner import UserSolve
 from .kernels import Array
 from .pencil import Pencil
 from .policy import Mended
-from .route import DENSE_LIMIT, SHARE, SMALL, Route
+from .route import DENSE_LIMIT, Route, prefers_lapack
 from .shifted import MODES, all_pairs, is_operator, reduce, transform, with_entries
 from .solution import Solution
 from .solve import carry_out, solve
@@ -186,7 +186,7 @@ class _Request:
     def pairs(self) -> tuple[Array, Array]:
         """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
         free = self.maxiter is None and self.Minv is None and self.OPinv is None
-        if free and (self.n <= SMALL or (self.k > SHARE * self.n and self.n <= DENSE_LIMIT)):
+        if free and prefers_lapack(self.n, self.k, dense=False):
             return self.by_lapack()
         if self.sigma is None and self.which != "SM":
             which = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}[self.which]

@@ -66,6 +66,11 @@ class Rule(ABC):
         """The residual tolerance that this rule stands for, if any."""
         return None
 
+    @property
+    def angle_tol(self) -> float | None:
+        """The sine of an angle that this rule stands for, if any."""
+        return None
+
     def tightened(self, factor: float) -> Rule:
         """The rule with the residual tolerance `factor` times as large; other rules stay as they are."""
         return self
@@ -131,6 +136,11 @@ class SineAngle(Rule):
 
     def __post_init__(self) -> None:
         real(self.tol, "tol")
+
+    @property
+    def angle_tol(self) -> float | None:
+        """`tol` itself."""
+        return self.tol
 
     def __repr__(self) -> str:
         return f"SineAngle(reference of shape {np.shape(self.reference)}, tol={self.tol:g})"
@@ -233,6 +243,10 @@ class _Either(Rule):
     @property
     def residual_tol(self) -> float | None:
         return max(_tolerances(self.left, self.right), default=None)
+
+    @property
+    def angle_tol(self) -> float | None:
+        return self.left.angle_tol or self.right.angle_tol
 
     def tightened(self, factor: float) -> Rule:
         return _Either(self.left.tightened(factor), self.right.tightened(factor))

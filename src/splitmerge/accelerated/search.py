@@ -45,8 +45,9 @@ class Search:
         capacity = 3 * k + ROOM if max_basis is None else max_basis
         self.basis = Basis(domain, max(capacity, k + 4 * width), wanted, rng)
         self.index = self.advances = 0
-        # a relative residual to reach, and how many products led to which one at the last look
+        # a relative residual or a sine to reach, and how many products led how near to it at the last look
         self.goal: float | None = None
+        self.angle: float | None = None
         self.trace = (0, math.inf)
         self.locked = 0
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
@@ -62,35 +63,43 @@ class Search:
     def advance(self) -> None:
         """Expand the basis by some products, then Rayleigh–Ritz."""
         basis = self.basis
-        for _ in range(-(-max(self._stride(), self.k - basis.size) // max(basis.width, 1))):
+        count = max(self._stride(), self.k - basis.size)
+        while count > 0:
             if basis.full:
                 self._restart()
             if basis.width == 0:
                 break
-            basis.expand()
+            count -= basis.grow(count)
         self._rayleigh_ritz()
 
     def _stride(self) -> int:
-        """How many products to make before the next look: few at first, then a seventh of those so far.
+        """How many products to make before the next look, which costs as much as a few products where those are cheap.
 
-        Where the residual falls towards a goal, no more than it will take at the rate of late.
+        As the residuals fall towards a goal, most of what that will take at the rate of late.
         """
         self.advances += 1
         products = self.basis.products
-        stride = max(min(self.advances, 5), products // 7)
-        before, self.trace = self.trace, (products, self._worst())
-        fallen = math.log(before[1] / self.trace[1]) if 0 < self.trace[1] < before[1] < math.inf else 0.0
-        if self.goal is None or fallen == 0:
+        few, share = (10, 7) if self.domain.n < 400 else (5, 12)
+        stride = max(min(self.advances, few), min(products // share, self.basis.capacity // 2))
+        before, self.trace = self.trace, (products, self._excess())
+        fallen = before[1] - self.trace[1]
+        if not (0 < fallen < math.inf):
             return stride
-        missing = math.log(max(self.trace[1] / max(self.goal, 1e-300), 1.0))
-        return max(1, math.ceil(min(stride, 0.8 * missing / fallen * (products - before[0]))))
+        return math.ceil(min(max(0.45 * self.trace[1] / fallen * (products - before[0]), 1), 2 * stride))
 
-    def _worst(self) -> float:
-        """The largest relative residual of the wanted pairs, as far as it is known."""
-        if self.values.size < self.k:
+    def _excess(self) -> float:
+        """The logarithm of how much worse than its goal the worst of the wanted pairs is, as far as it is known."""
+        if self.values.size < self.k + (self.goal is None) or (self.goal is None and self.angle is None):
             return math.inf
-        sizes = np.abs(self.values[: self.k]) + self.pencil.shift
-        return float(np.max(self.errors[: self.k] / np.maximum(sizes, self.basis.eps * self.basis.radius + 1e-300)))
+        found, errors = self.values[: self.k], self.errors[: self.k]
+        tiny = self.basis.eps * self.basis.radius + 1e-300
+        if self.goal is None:
+            # sin θ is about the residual over the gap
+            sizes, goal = np.abs(found - self.values[self.k]), self.angle
+        else:
+            sizes, goal = np.abs(found) + self.pencil.shift, self.goal
+        worst = float(np.max(errors / np.maximum(sizes, tiny)))
+        return math.log(max(worst, 1e-300)) - math.log(max(goal or 0.0, 1e-300))
 
     def salvage(self) -> bool:
         """After an interrupt: is there anything to return? A first advance that was cut short is brought to its end."""
@@ -100,7 +109,8 @@ class Search:
 
     def _rayleigh_ritz(self) -> None:
         basis, pencil = self.basis, self.pencil
-        self.values, self.S, self.errors = basis.ritz(self.k + 1)
+        # the next value shows the gap, which a goal in terms of angles is relative to
+        self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
         if self.domain.direct:
             # nothing is shifted here: this says what residuals are relative to
             shift = basis.shift
@@ -130,10 +140,12 @@ class Search:
         """The `count` most wanted Ritz vectors, in the coordinates of the pencil."""
         return self.domain.leave(self.basis.vectors(self.S[:, :count]))
 
-    def spare(self, *, converged: bool) -> Array:
+    def spare(self, *, converged: bool) -> Array | None:
         """Some of the Ritz vectors that come after the k wanted ones: a start for who wants them, or goes on, later."""
         # to go on, more of them serve, if multiplying them again costs little beside what was done
-        end = self.k + (min(self.k, SPARE) if converged else min(self.k + SPARE, self.basis.products // 5))
+        end = self.k + (min(self.k - 1, SPARE) if converged else min(self.k + SPARE, self.basis.products // 5))
+        if end == self.k:
+            return None
         _, S, _ = self.basis.ritz(end)
         return self.domain.leave(self.basis.vectors(S[:, self.k : end]))
 
@@ -144,7 +156,8 @@ class Search:
 
     def gaps(self, count: int) -> Array | None:
         """How far the first `count` values are from what the others may be; None if that is not known."""
-        found, values, errors = self.values[:count], self.values[count:], self.errors[count:]
+        values, _, errors = self.basis.ritz(count + 1)
+        found, values, errors = values[:count], values[count:], errors[count:]
         if values.size == 0:
             return None
         if self.wanted is Wanted.MAGNITUDE:
@@ -156,28 +169,46 @@ class Search:
     def probe(self, slack: float) -> bool | None:
         """Look at the complement of the k pairs from a random start: is there anything more wanted in it?
 
-        Decided once the best Ritz value there, with the norm of its residual as the benefit of the doubt, is not; or
-        is, by more than `slack`. None when many restarts did not decide it.
+        Decided once the best Ritz value there, with the benefit of the doubt, is not; or is, by more than `slack`. None
+        when many restarts did not decide it. The doubt is the norm of the residual and, until the probe has been as
+        long as the search, what so few steps may not have seen yet.
         """
         basis, k = self.basis, self.k
         if basis.complete:
             return False
         low, high = self.wanted.window(self.values[:k])
+        known = _outside(self.values[:k], low - slack, high + slack)
         self.keep_given()
         basis.restart(self.values[:k], self.S[:, :k], couple=False)
         start = basis.products
         while basis.products - start < 20 * basis.capacity:
             self.advance()
-            others = np.flatnonzero(np.linalg.norm(self.S[:k], axis=0) ** 2 < 0.5)
-            values, errors = self.values[others], self.errors[others]
-            top, bottom = int(np.argmax(values)), int(np.argmin(values))
-            if values[top] > high + slack or values[bottom] < low - slack:
+            # the vectors of a new copy of a value that is known mix with the known ones: only a count tells
+            if _outside(self.values, low - slack, high + slack) > known:
                 return True
-            above = values[top] + errors[top] > high and errors[top] > slack
-            below = values[bottom] - errors[bottom] < low and errors[bottom] > slack
-            if basis.complete or (basis.products - start >= LOOKS and not (above or below)):
+            values, errors = self.values[k:], self.errors[k:]
+            top, bottom = int(np.argmax(values)), int(np.argmin(values))
+            steps = basis.products - start
+            unseen = _unseen(steps, self.domain.n, values[top] - values[bottom]) if steps < start else 0.0
+            doubt = np.maximum(errors, unseen)
+            above = values[top] + doubt[top] > high and doubt[top] > slack
+            below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack
+            if basis.complete or (steps >= LOOKS and not (above or below)):
                 return False
         return None
+
+
+def _outside(values: Array, low: float, high: float) -> int:
+    return int(((values < low) | (values > high)).sum())
+
+
+def _unseen(steps: int, n: int, spread: float) -> float:
+    """How far outside of its Ritz values an eigenvalue may be after so many steps, but for one start in a thousand.
+
+    By Kuczyński and Woźniakowski's bound (see `largest_eigenvalue`).
+    """
+    root = math.log(1.648e3 * math.sqrt(n)) / (2 * steps - 1)
+    return spread * root**2 / (1 - root**2) if root < 1 else math.inf
 
 
 class RitzPair(State):
