@@ -27,12 +27,9 @@ def direct(pencil: Pencil, k: int, order: Callable[[Array], Array] | None) -> tu
             solver = DenseFactor(pencil.B.matrix.astype(double))
         C = solver.transformed(C)
     n = C.shape[0]
-    # eigh reads the lower triangle, which is the upper one of the transpose
-    C = C.T if double.kind == "f" else np.asarray(C.conj().T, order="F")
-    if order is None and k < n:
-        values, Y = eigh(C, subset_by_index=[n - k - 1, n - 1], driver="evr", overwrite_a=True, check_finite=False)
-    else:
-        values, Y = eigh(C, driver="evd", overwrite_a=True, check_finite=False)
+    wanted = {"subset_by_index": [n - k - 1, n - 1], "driver": "evr"} if order is None and k < n else {"driver": "evd"}
+    # only the upper triangle of C is there
+    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, **wanted)
     ordered = np.arange(values.size)[::-1] if order is None else order(values)
     chosen, others = ordered[:k], values[ordered[k:]]
     gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)

@@ -76,9 +76,11 @@ class Solution:
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
-        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with η the shift that made A + ηB positive semidefinite (0 when
-        A is), Λ the spectral radius of (A + ηB, B) and eps of the working precision: relative to λ + η unless that is
-        zero beside the others. Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
+        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with Λ the spectral radius of (A + ηB, B) and eps of the working
+        precision: relative to λ + η unless that is zero beside the others. η is `shift`: 0 for a positive semidefinite
+        A; otherwise what made A + ηB so for the paper's methods, and as much as the search met of negative xᴴAx/xᴴBx
+        for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma` |λ + η| stands for
+        max(|λ|, |λ − σ|). Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
         diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
         of two, so that no scaling of the unknowns changes it either.
     error_bounds
@@ -87,7 +89,8 @@ class Solution:
         is an estimate, and a gap is known only as far as nothing is missing: see `verdict`.)
     angle_bounds, clusters
         (k,), sin of the B-angle between the vector and the eigenspace is at most e/gap. Values too near to each other
-        to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all.
+        to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all. Of
+        what lies just beyond the last pair a search knows nothing for sure, so its bound is 1 (LAPACK knows it).
     converged, reason, steps
         Whether and why the iteration stopped, and the steps of all pairs together.
     counts

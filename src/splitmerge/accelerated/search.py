@@ -154,17 +154,14 @@ class Search:
         room = self.basis.capacity >= min(3 * self.k, self.domain.n)
         return self.vectors(self.k) if room else None
 
-    def gaps(self, count: int) -> Array | None:
-        """How far the first `count` values are from what the others may be; None if that is not known."""
-        values, _, errors = self.basis.ritz(count + 1)
-        found, values, errors = values[:count], values[count:], errors[count:]
-        if values.size == 0:
-            return None
-        if self.wanted is Wanted.MAGNITUDE:
-            return np.asarray(np.abs(found) - (np.abs(values[0]) + errors[0]))
-        top, bottom = int(np.argmax(values)), int(np.argmin(values))
-        above: Array = found - (values[top] + errors[top])
-        return above if self.wanted is Wanted.LARGEST else np.maximum(above, values[bottom] - errors[bottom] - found)
+    def gaps(self, count: int) -> Array:
+        """How far the first `count` values are from where others may be, if none that is more wanted was passed over.
+
+        The next Ritz value says nothing: of a multiple or a clustered eigenvalue a Krylov space shows one.
+        """
+        found = self.values[:count]
+        low, high = self.wanted.window(found)
+        return np.asarray(np.maximum(found - high, low - found) - self.errors[:count].max(initial=0.0))
 
     def probe(self, slack: float) -> bool | None:
         """Look at the complement of the k pairs from a random start: is there anything more wanted in it?
