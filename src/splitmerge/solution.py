@@ -76,10 +76,10 @@ class Solution:
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
-        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with Λ the spectral radius of (A + ηB, B) and eps of the working
+        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with Λ the spectral radius of (A + ηB, B), eps of the working
         precision: relative to λ + η unless that is zero beside the others. η is `shift`: 0 for a positive semidefinite
         A; otherwise what made A + ηB so for the paper's methods, and as much as the search met of negative xᴴAx/xᴴBx
-        for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma` |λ + η| stands for
+        for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma`, |λ + η| is
         max(|λ|, |λ − σ|). Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
         diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
         of two, so that no scaling of the unknowns changes it either.
