@@ -120,6 +120,21 @@ def test_ridge(name, method):
             np.testing.assert_allclose(np.sort(sol.eigenvalues), expected, rtol=1e-8)
 
 
+@each_method
+def test_a_ridge_too_small_to_work_with_is_no_success(method):
+    """κ(B) = 5e12: the largest live where B is nothing but the ridge, and what a spoilt basis shows must not pass."""
+    B, _ = masses()["block singular"]
+    A = stiffness()
+    try:
+        sol = sm.solve(like(A, B), B, 4, b_policy="ridge", method=method, rng=0)
+    except sm.NotConverged as failure:
+        assert failure.solution.residuals.max() > 1e-8
+        return
+    ridged = dense(B) + sol.b_report.ridge * np.eye(120)
+    expected = np.sort(1 / scipy.linalg.eigh(ridged, A, eigvals_only=True))[::-1][:4]
+    np.testing.assert_allclose(sol.eigenvalues, expected, rtol=1e-2)
+
+
 @pytest.mark.parametrize("name", ["dense indefinite", "diagonal indefinite", "block indefinite"])
 def test_ridge_of_an_indefinite_mass(name):
     B, _ = masses()[name]

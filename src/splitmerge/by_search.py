@@ -44,7 +44,7 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
     search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:
         # residuals stay relative to what they were relative to
-        search.basis.lowest = -task.x0.shift / abs(route.pencil.unit)
+        search.basis.known = -task.x0.shift / abs(route.pencil.unit)
     with progress_bar(task.progress, k) as show:
         driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
         # the first run from a random vector is a probe itself, and enough for a single pair

@@ -45,6 +45,8 @@ class Basis:
         self.dot, self.norm, _, _, self.axpy = kernels(dtype)
         # the largest |value| and the least Rayleigh quotient that were seen
         self.radius, self.lowest = 0.0, np.inf
+        # a least Rayleigh quotient that is known from before
+        self.known = np.inf
         self.products = 0
         self.size = self.width = self.reach = 0
         self.coupling: Array = np.zeros((0, 0), self.H.dtype)
@@ -71,6 +73,8 @@ class Basis:
         """Let the columns of X (in the coordinates of the pencil) be the first block."""
         W, D = self.domain.enter(X)
         self.size = self.width = self.reach = 0
+        # nothing of an earlier basis, which may have been spoilt by a bad B, may say how large the values are
+        self.radius, self.lowest = 0.0, self.known
         # what is not coupled is never written: nothing of an earlier basis may stand there
         self.H[:] = 0
         self.Q_dual, self.last_dual = [], []
