@@ -124,11 +124,11 @@ def _definite_without(pencil: Pencil, X: Array, values: Array, tau: float, above
     sign = 1.0 if above else -1.0
     M = _combination(pencil, sign, tau)
     if X.shape[1]:
-        X = np.asfortranarray(X.astype(pencil.dtype))
-        BX = X if pencil.B is None else pencil.B.matrix @ X
+        X = X.astype(pencil.dtype, copy=False)
+        G = np.array(X if pencil.B is None else pencil.B.matrix @ X, order="F")
         # τ − λ < 0 becomes as large as the values are
         weights = np.abs(values - tau) + np.abs(values).max()
-        G = np.asfortranarray(BX * np.sqrt(weights).astype(pencil.dtype))
+        G *= np.sqrt(weights).astype(pencil.dtype)
         (rank_k,) = get_blas_funcs(("herk" if pencil.dtype.kind == "c" else "syrk",), dtype=pencil.dtype)
         M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
     potrf: Any = get_lapack_funcs("potrf", dtype=pencil.dtype)
