@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import tracemalloc
 from typing import Any
 
@@ -27,8 +26,7 @@ def workspace(A: Any, B: Any, k: int) -> float:
     n = A.shape[0]
     tracemalloc.start()
     try:
-        with contextlib.suppress(sm.NotConverged):
-            sm.solve(A, B, k, rng=0)
+        sm.solve(A, B, k, rng=0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from .accelerated import Accelerated, Inverted, Search
+from .accelerated import Accelerated, Inverted, Search, Wanted
 from .certificate import count_between, counts_fit, resolution
 from .driver import Driver
 from .factor import DenseFactor
@@ -28,7 +28,7 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
     """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice."""
     pencil, k, rng = task.pencil, task.k, task.rng
     X = starts(task)
-    if task.certify and (pencil.A.matrix is None or (pencil.B is not None and pencil.B.matrix is None)):
+    if task.certify and not pencil.has_entries:
         raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
     with pencil.counting(pencil.counts.setup):
         route = task.route
@@ -59,7 +59,7 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
         route.pencil,
         pairs,
         reason,
-        verdict=_verdict(pursuit, reason, k),
+        verdict=_verdict(pursuit, reason, asked=task.certify),
         story=[*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."],
         ready=ready,
         method=method,
@@ -76,7 +76,7 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
         shift=shift, found=pencil.found, B_found=pencil.B_found, radius=float(np.abs(values).max()) + shift
     )
     if pencil.inverse is not None:
-        values, vectors = refine(pencil, vectors, np.argsort) or (values, vectors)
+        values, vectors = refine(pencil, values, vectors, Wanted.LARGEST.order)
     pairs = judge(pencil, values, vectors)
     pairs.gaps = gaps
     tol = task.rule.residual_tol or 0.0
@@ -93,8 +93,7 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
 def _complete(task: Task, route: Route, pairs: Pairs) -> bool | None:
     """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
     pencil = route.pencil
-    dense = pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense")
-    if not task.certify and (not dense or task.k == 1 or isinstance(route.domain, Inverted)):
+    if not task.certify and (not pencil.dense or task.k == 1 or isinstance(route.domain, Inverted)):
         return None
     fits = _counted(route, pairs)
     if isinstance(pencil.solver, DenseFactor):
@@ -129,11 +128,16 @@ def _counted(route: Route, pairs: Pairs) -> bool | None:
     return fits
 
 
-def _verdict(pursuit: Pursuit, reason: Reason, k: int) -> Verdict:
+def _verdict(pursuit: Pursuit, reason: Reason, *, asked: bool) -> Verdict:
     if not reason.converged:
         return Verdict("unchecked", "the search did not come to its end")
-    if pursuit.certified:
+    if pursuit.counted:
         return Verdict("certified", "a factorisation counted the eigenvalues beyond the last pair: they are all here")
+    why = "the search began from a random vector, which has a part of every eigenvector"
     if pursuit.probes:
-        return Verdict("probed", f"search {pursuit.probes} of the rest from a random vector found nothing more wanted")
-    return Verdict("probed", "the search began from a random vector, which has a part of every eigenvector")
+        why = f"search {pursuit.probes} of the rest from a random vector found nothing more wanted"
+    if pursuit.counted is False:
+        why += ", but a count of the eigenvalues, which rounding may have falsified, does not agree"
+    elif asked:
+        why += "; the count that was asked for could not be told from rounding"
+    return Verdict("probed", why)

@@ -94,7 +94,7 @@ def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | 
 
 
 def _fits(pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, above: bool) -> bool | None:
-    if pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense"):
+    if pencil.dense:
         return _definite_without(pencil, pairs.vectors[:, beyond], pairs.values[beyond], tau, above)
     below = count_below(pencil, tau)
     if below is None:

@@ -23,6 +23,15 @@ def factorise(B: Operator) -> DenseFactor | SparseFactor:
     return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix)
 
 
+def is_definite(B: Operator) -> bool:
+    """Has B, which has entries, a Cholesky factorisation?"""
+    try:
+        factorise(B)
+    except NotPositiveDefinite:
+        return False
+    return True
+
+
 class DenseFactor:
     """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
 
@@ -78,8 +87,8 @@ def _aligned(M: Array) -> Array:
 class SparseFactor:
     """Π B Πᵀ = L D Lᴴ by SuperLU without pivoting, in an order that keeps the fill of a symmetric matrix low."""
 
-    def __init__(self, B: Any, lu: Any = None) -> None:
-        lu = symmetric_lu(B) if lu is None else lu
+    def __init__(self, B: Any) -> None:
+        lu = symmetric_lu(B)
         if lu is None:
             raise _not_definite(_zero_pivot(B), 0.0)
         self.lu: Any = lu
@@ -93,10 +102,7 @@ class SparseFactor:
 
 
 class DenseShifted:
-    """K = L D Lᴴ with 1×1 and 2×2 pivots (Bunch and Kaufman).
-
-    `negative` counts the negative eigenvalues of K; `smallest` is the least pivot beside the largest.
-    """
+    """K = L D Lᴴ with 1×1 and 2×2 pivots (Bunch and Kaufman); `negative` counts the negative eigenvalues of K."""
 
     def __init__(self, K: Array) -> None:
         hermitian = K.dtype.kind == "c"
@@ -106,11 +112,6 @@ class DenseShifted:
         self.ldl, self.pivots, info = decompose(K, lower=1, lwork=64 * K.shape[0])
         if info > 0:
             raise ZeroDivisionError
-        diagonal = np.abs(self.ldl.diagonal())
-        # a 2×2 pivot is as large as its entry off the diagonal
-        double = np.flatnonzero(self.pivots < 0)[::2]
-        diagonal[double] = diagonal[double + 1] = np.abs(self.ldl[double + 1, double])
-        self.smallest = float(diagonal.min() / diagonal.max())
         self.negative = _negative(self.ldl.diagonal().real, self.pivots)
 
     def solve(self, b: Array) -> Array:
@@ -138,7 +139,6 @@ class SparseShifted:
             self.lu: Any = lu
             if self._accurate():
                 self.negative = int((lu.U.diagonal().real < 0).sum())
-                self.smallest = _ratio(lu)
                 return
         try:
             self.lu = splu(sp.csc_matrix(K))
@@ -146,7 +146,6 @@ class SparseShifted:
             if "singular" not in str(error):
                 raise
             raise ZeroDivisionError from None
-        self.smallest = _ratio(self.lu)
 
     def _accurate(self) -> bool:
         """Does a solve with refinement leave a small residual?"""
@@ -161,11 +160,6 @@ class SparseShifted:
         """K⁻¹b."""
         w = self.lu.solve(b)
         return np.asarray(w + self.lu.solve(b - self.K @ w))
-
-
-def _ratio(lu: Any) -> float:
-    pivots = np.abs(lu.U.diagonal())
-    return float(pivots.min() / pivots.max())
 
 
 def shifted_factor(K: Operator) -> DenseShifted | SparseShifted:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from .accelerated import Inverted
+from .accelerated import Inverted, Wanted
 from .factor import DenseFactor
 from .kernels import Array
 from .pencil import Pencil
@@ -41,29 +41,33 @@ class Pairs:
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
-    """Rayleigh–Ritz on the span of X in double precision, best first."""
-    X = X.astype(np.result_type(pencil.dtype, np.float64))
-    AX, BX = pencil.products_in_double(X)
-    values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
-    return judge(pencil, values[::-1], X @ C[:, ::-1])
+    """Rayleigh–Ritz on the span of X, the largest first, and its judgement."""
+    return judge(pencil, *rayleigh_ritz(pencil, X, Wanted.LARGEST.order))
 
 
-def refine(pencil: Pencil, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array] | None:
+def refine(pencil: Pencil, values: Array, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Values and vectors by Rayleigh–Ritz on the span of X; the given ones where B is no inner product on it."""
+    try:
+        return rayleigh_ritz(pencil, X, order)
+    except np.linalg.LinAlgError:
+        # what these are worth, their residuals will tell
+        return values, X
+
+
+def rayleigh_ritz(pencil: Pencil, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Rayleigh–Ritz on the span of X in double precision; `order` gives the indices of ascending values, best first.
 
     A pair (B, ±(A − σB)) may be dominated by a few values, of which rounding has left something in all other vectors:
-    there it is made for (±(A − σB), B), where none dominates.
+    there it is made for (±(A − σB), B), where none dominates, and the largest come first.
     """
     X = X.astype(np.result_type(pencil.dtype, np.float64))
     AX, BX = pencil.products_in_double(X)
-    try:
-        if pencil.inverse is None:
-            values, C = eigh(_hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX))
-            chosen = order(values)
-            return values[chosen], X @ C[:, chosen]
-        _, C = eigh(_hermitian(X.conj().T @ BX), _hermitian(X.conj().T @ AX))
-    except np.linalg.LinAlgError:
-        return None
+    H, G = _hermitian(X.conj().T @ AX), _hermitian(X.conj().T @ BX)
+    if pencil.inverse is None:
+        values, C = eigh(H, G)
+        chosen = order(values)
+        return values[chosen], X @ C[:, chosen]
+    _, C = eigh(G, H)
     X, AX, BX = X @ C, AX @ C, BX @ C
     squares = np.maximum(np.einsum("ij,ij->j", X.conj(), BX).real, np.finfo(float).tiny)
     values = np.einsum("ij,ij->j", X.conj(), AX).real / squares

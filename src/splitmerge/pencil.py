@@ -145,6 +145,16 @@ class Pencil:
         """Is B the identity? Then no work is done for it."""
         return self.B is None
 
+    @property
+    def dense(self) -> bool:
+        """Are A and B arrays?"""
+        return self.A.kind == "dense" and (self.B is None or self.B.kind == "dense")
+
+    @property
+    def has_entries(self) -> bool:
+        """Can the entries of A and B be looked at?"""
+        return self.A.matrix is not None and (self.B is None or self.B.matrix is not None)
+
     @contextmanager
     def counting(self, phase: Tally) -> Iterator[None]:
         """Book the products made inside the block under `phase` (`counts.setup` or `counts.monitoring`)."""

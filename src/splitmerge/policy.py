@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .adapt import Operator, adapt, plus
 from .errors import NotPositiveDefinite
-from .factor import factorise
+from .factor import is_definite
 from .kernels import Array
 
 POLICIES = ("error", "ridge", "restrict")
@@ -60,24 +60,16 @@ def mend(A: Any, B: Any, policy: str) -> Mended:
     op = adapt(B, "B")
     if op.matrix is None:
         raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of an operator")
-    if _definite(op):
+    if is_definite(op):
         return Mended(A, B, BReport(policy, rank=op.n))
     return _ridge(A, op) if policy == "ridge" else _restrict(A, op)
-
-
-def _definite(op: Operator) -> bool:
-    try:
-        factorise(op)
-    except NotPositiveDefinite:
-        return False
-    return True
 
 
 def _ridge(A: Any, op: Operator) -> Mended:
     """B + εI with the first ε = 10^j √n eps max|B|, j = 2, 3, …, that makes it positive definite."""
     size = op.size if op.size > 0 else 1.0
     ridge = 100 * op.n**0.5 * float(np.finfo(op.dtype).eps) * size
-    while not _definite(plus(op, ridge, None)):
+    while not is_definite(plus(op, ridge, None)):
         ridge *= 10
     return Mended(A, plus(op, ridge, None).matrix / op.scale, BReport("ridge", ridge / op.scale, op.n))
 

@@ -28,7 +28,7 @@ def _order(domain: Domain, wanted: Wanted) -> Callable[[Array], Array]:
 
     def order(values: Array) -> Array:
         distances = values - domain.sigma
-        thetas = getattr(domain, "sign", 1) / np.where(distances == 0, np.finfo(float).tiny, distances)
+        thetas = domain.sign / np.where(distances == 0, np.finfo(float).tiny, distances)
         rising = np.argsort(thetas, kind="stable")
         return np.asarray(rising[wanted.order(thetas[rising])])
 
@@ -48,7 +48,7 @@ class Pursuit:
     complete: Callable[[Pairs], bool | None]
     probing: bool
     probes: int = 0
-    certified: bool = False
+    counted: bool | None = None
     reason: Reason = Reason.EXHAUSTED
 
     def run(self, X: Array) -> tuple[Reason, Pairs]:
@@ -68,12 +68,11 @@ class Pursuit:
                 self.reason = reason
                 # a count may be made in the memory of the factor, which the vectors of states need
                 self.search.keep_given()
-                verdict = self.complete(pairs)
-                self.certified = verdict is True
-                if self.certified or (verdict is None and not self.probing):
+                self.counted = self.complete(pairs)
+                if self.counted or (self.counted is None and not self.probing):
                     return reason, pairs
-                if not self._probe(must=verdict is False):
-                    return (Reason.MISSED if verdict is False else reason), pairs
+                if not self._probe(must=self.counted is False):
+                    return (Reason.MISSED if self.counted is False else reason), pairs
                 pairs = None
         except KeyboardInterrupt:
             if not self.search.salvage():
@@ -137,7 +136,7 @@ class Pursuit:
             thetas = search.values[: search.k]
             index = int(np.argmax(search.errors[: search.k] / np.maximum(np.abs(thetas), np.finfo(float).tiny)))
             worst = judge(pencil, thetas[index : index + 1], search.pair(index).x[:, None], deltas=np.zeros(1))
-            if worst.residuals[0] > max(tol, worst.rounding[0], visible(pencil)):
+            if max(tol, worst.rounding[0], visible(pencil)) < worst.residuals[0] < np.inf:
                 return worst
         return self._pairs()
 
@@ -153,19 +152,18 @@ class Pursuit:
         sizes = None if domain.direct else np.maximum(np.abs(values), 1 / np.abs(thetas))
         deltas = None if domain.direct else search.errors[:count] / thetas**2
         X = search.vectors(count)
-        sigma = None if domain.direct else getattr(domain, "sigma", 0.0)
+        inverted = domain if isinstance(domain, Inverted) else None
         # rounding parts an inverse from A and B; and after a probe nothing is known of what couples new and old
-        factorised = isinstance(domain, Inverted) and isinstance(domain.factor, (DenseShifted, SparseShifted))
+        factorised = inverted is not None and isinstance(inverted.factor, (DenseShifted, SparseShifted))
         if factorised or pencil.inverse is not None or self.probes:
-            refined = refine(pencil, X, _order(domain, search.wanted))
-            if refined is not None:
-                deltas = None if deltas is None else deltas + np.abs(refined[0] - values)
-                values, X = refined
-        if factorised and isinstance(domain, Inverted):
+            before = values
+            values, X = refine(pencil, values, X, _order(domain, search.wanted))
+            deltas = None if deltas is None else deltas + np.abs(values - before)
+        if inverted is not None and factorised:
             # what the search knows of its errors is of an inverse that rounding has parted from A and B
-            deltas = inverse_norms(pencil, values, X, domain)
+            deltas = inverse_norms(pencil, values, X, inverted)
         pairs = judge(pencil, values, X, sizes, deltas)
-        pairs.gaps, pairs.sigma = search.gaps(count), sigma
+        pairs.gaps, pairs.sigma = search.gaps(count), None if inverted is None else inverted.sigma
         return pairs
 
     def _probe(self, *, must: bool) -> bool:

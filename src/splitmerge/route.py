@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from .accelerated import Accelerated, Inverted, Paired, Wanted, Whitened
-from .accelerated.domain import Domain
+from .accelerated import Accelerated, Inverted, Wanted
+from .accelerated.domain import Domain, domain_of
 from .adapt import as_dense, plus
 from .errors import NotPositiveDefinite
 from .factor import DenseFactor, DenseShifted, SparseFactor, SparseShifted, factorise, shifted_factor
@@ -69,7 +69,7 @@ def choose(
 ) -> Route:
     """The route for the k wanted pairs; `iterate` says that the caller asked for an iteration in some way."""
     n = pencil.n
-    lapack = method is None and not iterate and prefers_lapack(n, k, dense=_is_dense(pencil))
+    lapack = method is None and not iterate and prefers_lapack(n, k, dense=pencil.dense)
     if lapack:
         # an operator is multiplied by the columns of the identity
         pencil.counts.setup.A_products += n * (pencil.A.matrix is None)
@@ -89,8 +89,7 @@ def choose(
     if lapack:
         route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
     elif route.domain is None:
-        whitened = route.pencil.identity or isinstance(route.pencil.solver, DenseFactor)
-        route.domain = Whitened(route.pencil) if whitened else Paired(route.pencil)
+        route.domain = domain_of(route.pencil)
         _form(route, k)
     return route
 
@@ -121,7 +120,7 @@ def _attach(route: Route, inner: Any) -> None:
 
 def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: bool) -> Route:
     """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries."""
-    entries = _has_entries(pencil) and inner is None
+    entries = pencil.has_entries and inner is None
     if entries:
         _check_B(pencil)
         definite = _definite(pencil, 0.0, 1)
@@ -166,7 +165,7 @@ def _lowest(pencil: Pencil, rng: np.random.Generator) -> float:
 
 def _near(pencil: Pencil, sigma: float, k: int, *, lapack: bool) -> Route:
     """The largest of (B, A − σB) or (B, σB − A) if one of the two is definite, otherwise the inverse at σ."""
-    if not _has_entries(pencil):
+    if not pencil.has_entries:
         raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
     _check_B(pencil)
     K = plus(pencil.A, -sigma, pencil.B)
@@ -284,11 +283,3 @@ def _clear(route: Route) -> bool:
         assert isinstance(factor, SparseFactor)
         ratios = factor.pivots / diagonal[factor.order]
     return bool(ratios.min() > pencil.eps**0.5)
-
-
-def _is_dense(pencil: Pencil) -> bool:
-    return pencil.A.kind == "dense" and (pencil.B is None or pencil.B.kind == "dense")
-
-
-def _has_entries(pencil: Pencil) -> bool:
-    return pencil.A.matrix is not None and (pencil.B is None or pencil.B.matrix is not None)

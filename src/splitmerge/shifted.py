@@ -17,9 +17,9 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, minres
 
 from .accelerated import Inverted, Wanted
-from .adapt import Operator, adapt, as_dense
+from .adapt import adapt, as_dense
 from .errors import NotPositiveDefinite
-from .factor import factorise
+from .factor import is_definite
 from .kernels import Array
 from .pencil import Pencil, ShiftedSolver
 from .policy import range_of
@@ -72,14 +72,14 @@ class Reduced:
         singular = False
         if given is not None and self.factor is not None:
             factor = _Given(pencil, given, self.factor)
-        elif pencil.A.matrix is None or (pencil.B is not None and pencil.B.matrix is None):
+        elif not pencil.has_entries:
             factor = _Minres(pencil, shift)
         else:
             domain = inverse(pencil, shift, k).domain
             assert isinstance(domain, Inverted)
             shift, factor = domain.sigma, domain.factor
             negative = getattr(factor, "negative", None)
-            singular = pencil.B is not None and not _definite(pencil.B)
+            singular = pencil.B is not None and not is_definite(pencil.B)
             if singular and self.reciprocal:
                 raise NotPositiveDefinite("A is not positive definite, which buckling mode needs")
             small = pencil.n <= DENSE_LIMIT
@@ -177,14 +177,6 @@ class _Halved(_Signed):
     def complete(self, first: Array) -> tuple[Array, Array]:
         """One and the same."""
         return first, first
-
-
-def _definite(B: Operator) -> bool:
-    try:
-        factorise(B)
-    except NotPositiveDefinite:
-        return False
-    return True
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,16 @@ class Paired:
         return theta
 
 
+def domain_of(pencil: Pencil) -> Whitened | Paired:
+    """The domain that the solver for B allows."""
+    whitened = pencil.identity or isinstance(pencil.solver, DenseFactor)
+    return Whitened(pencil) if whitened else Paired(pencil)
+
+
 class Inverted(Paired):
     """T = (A − σB)⁻¹B, whose largest eigenvalues by magnitude belong to the λ nearest to σ."""
 
+    sign = 1
     direct = False
     dual_first = False
 

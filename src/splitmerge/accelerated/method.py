@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..checks import whole
-from ..factor import DenseFactor
 from ..kernels import Array
 from ..methods import Method
 from ..pencil import Pencil
 from ..state import State
-from .domain import Paired, Whitened
+from .domain import domain_of
 from .search import Search
 from .wanted import Wanted
 
@@ -36,13 +35,7 @@ class Accelerated(Method):
 
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
         """A search for the leading pair."""
-        return self.search(pencil, 1, rng)
-
-    def search(self, pencil: Pencil, k: int, rng: np.random.Generator) -> Search:
-        """A search for the k largest of the pencil, in the domain that its solver allows."""
-        whitened = pencil.identity or isinstance(pencil.solver, DenseFactor)
-        domain = Whitened(pencil) if whitened else Paired(pencil)
-        return Search(pencil, domain, k, Wanted.LARGEST, rng, self.max_basis)
+        return Search(pencil, domain_of(pencil), 1, Wanted.LARGEST, rng, self.max_basis)
 
     def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
         """The state at the start x; without one, the search goes on where it is."""

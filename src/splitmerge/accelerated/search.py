@@ -49,7 +49,6 @@ class Search:
         self.goal: float | None = None
         self.angle: float | None = None
         self.trace = (0, math.inf)
-        self.locked = 0
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
         self.values = self.errors = np.zeros(0)
         self.S = np.zeros((0, 0))
