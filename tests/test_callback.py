@@ -26,7 +26,7 @@ class TestCallback:
         assert seen[0][0] == 0
 
     @each_method
-    @pytest.mark.parametrize("at", [0, 1, 5])
+    @pytest.mark.parametrize("at", [0, 1, 3])
     def test_true_stops(self, method, at):
         sol = partial(Reason.CALLBACK, *HARD, method=method, callback=lambda s: s.step == at, tol=1e-14)
         assert sol.steps == at

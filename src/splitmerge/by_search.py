@@ -42,6 +42,7 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
         return pursue(task, method, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
     method = Accelerated() if method is None else method
     search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
+    search.blind = task.x0 is None
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:
         # residuals stay relative to what they were relative to
         search.basis.known = -task.x0.shift / abs(route.pencil.unit)

@@ -65,8 +65,14 @@ class DenseFactor:
             return np.asarray(self.trsv(self.U, Y[:, 0]))[:, None]
         return np.asarray(self._trsm(1.0, self.U, Y))
 
+    def dual(self, y: Array) -> Array:
+        """Uᴴy, which is B x for x = U⁻¹y."""
+        return np.asarray(self._trmv(self.U, y, trans=2))
+
     def dual_norms(self, R: Array) -> Array:
         """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r."""
+        if R.shape[1] == 1:
+            return np.array([np.linalg.norm(self.trsv(self.U, R[:, 0], trans=2))])
         return np.asarray(np.linalg.norm(self._trsm(1.0, self.U, R, trans_a=2), axis=0))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:

@@ -54,7 +54,7 @@ class Pursuit:
     def run(self, X: Array) -> tuple[Reason, Pairs]:
         """The pairs, and why the search ended."""
         start: Array | None = X
-        self.search.goal, self.search.angle = self.rule.residual_tol, self.rule.angle_tol
+        self.search.aim(self.rule.residual_tol, self.rule.angle_tol)
         self._neglect(self.rule.residual_tol or 0.0)
         pairs: Pairs | None = None
         try:
@@ -121,7 +121,7 @@ class Pursuit:
                 break
             tightening *= max(0.5 * tol / worst, 1e-3)
             self.driver.check = self.rule.tightened(tightening).begin(pencil)
-            self.search.goal = tol * tightening
+            self.search.aim(tol * tightening, None)
             self._neglect(tightening * tol)
             # where that did not help, the basis does not know of all of the residuals: it begins anew
             reason = self._converge(self.search.renewal() if worst > 0.5 * last else None)

@@ -5,8 +5,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .kernels import Array
 from .pencil import Pencil
+
+
+class Frame:
+    """A B-orthonormal basis U of a space that angles are measured to; `inside` is the same in other coordinates."""
+
+    __slots__ = ("BU", "U", "inside")
+
+    def __init__(self, U: Array, BU: Array) -> None:
+        self.U, self.BU = U, BU
+        self.inside: Array | None = None
 
 
 class State:
@@ -70,6 +82,10 @@ class State:
         norm = self.pencil.kernels.norm
         return rounding_level(self.pencil, self.s / self.b, norm(self.x), norm(self.Bx))
 
+    def sine(self, frame: Frame) -> float:
+        """sin of the B-angle between x and the space of the frame."""
+        return sine(self.x, self.Bx, frame.U, frame.BU)
+
     @property
     def final(self) -> bool:
         """Is there no further step, because A x vanishes or the search space is exhausted?"""
@@ -106,6 +122,13 @@ def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
     state = State(pencil, x, pencil.apply_A(x, Bx), Bx, memory)
     state.rescale()
     return state
+
+
+def sine(x: Array, Bx: Array, U: Array, BU: Array) -> float:
+    """sin of the B-angle between x and the span of the B-orthonormal U, without the cancellation of 1 − cos²."""
+    c = BU.conj().T @ x
+    square = np.vdot(x - U @ c, Bx - BU @ c).real / np.vdot(x, Bx).real
+    return math.sqrt(max(float(square), 0.0))
 
 
 def excusable(pencil: Pencil, rounding: float) -> float:

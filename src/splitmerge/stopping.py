@@ -15,7 +15,7 @@ import numpy as np
 from .checks import instance, real, whole
 from .kernels import Array
 from .pencil import Pencil
-from .state import State, excusable
+from .state import Frame, State, excusable
 
 
 class Reason(Enum):
@@ -150,23 +150,16 @@ class SineAngle(Rule):
         U = columns(self.reference, "reference", pencil)
         with pencil.counting(pencil.counts.monitoring):
             BU = np.column_stack([pencil.apply_B(np.ascontiguousarray(u)) for u in U.T])
-        values, C = np.linalg.eigh(U.conj().T @ BU)
-        if not values[0] > 1e3 * pencil.eps * values[-1]:
-            raise ValueError("the columns of reference are linearly dependent; give independent ones")
-        C = C / np.sqrt(values)
-        U, BU = U @ C, BU @ C
-
-        def check(state: State) -> Reason | None:
-            return Reason.ANGLE if sine(state.x, state.Bx, U, BU) <= self.tol else None
-
-        return check
-
-
-def sine(x: Array, Bx: Array, U: Array, BU: Array) -> float:
-    """sin of the B-angle between x and the span of the B-orthonormal U, without the cancellation of 1 − cos²."""
-    c = BU.conj().T @ x
-    square = np.vdot(x - U @ c, Bx - BU @ c).real / np.vdot(x, Bx).real
-    return math.sqrt(max(float(square), 0.0))
+        if U.shape[1] == 1:
+            norm = pencil.B_norm(U[:, 0], BU[:, 0])
+            frame = Frame(U / norm, BU / norm)
+        else:
+            values, C = np.linalg.eigh(U.conj().T @ BU)
+            if not values[0] > 1e3 * pencil.eps * values[-1]:
+                raise ValueError("the columns of reference are linearly dependent; give independent ones")
+            C = C / np.sqrt(values)
+            frame = Frame(U @ C, BU @ C)
+        return lambda state: Reason.ANGLE if state.sine(frame) <= self.tol else None
 
 
 @dataclass(frozen=True)

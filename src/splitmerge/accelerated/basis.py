@@ -1,7 +1,7 @@
-"""The search space of the default solver: a thick-restarted block Lanczos basis, always fully orthonormal.
+"""The search space of the default solver: a thick-restarted block Lanczos basis, kept orthonormal.
 
-Invariant: the first `size` columns of V are orthonormal in the inner product of the domain, H is the projection of T
-on their span, and T V = V H + Q C. The waiting block Q, the `width` columns that follow, is orthonormal to V and has
+Invariant: the first `size` columns of V are orthonormal in the inner product of the domain (to `LOOSE` if that was said
+to do), H is the projection of T on their span, and T V = V H + Q C. The waiting block Q, the `width` columns that follow, is orthonormal to V and has
 not been multiplied yet; C = `coupling` reaches the last `reach` columns of V only (all of them after a restart).
 The span holds the Ritz vectors X, the split directions T X and T²X and, as a memory, Ritz vectors of earlier steps: so
 Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does.
@@ -25,6 +25,10 @@ from .wanted import Wanted
 
 # Rows that are rotated at a time in a restart: the copy stays small beside the basis.
 ROWS = 512
+
+# How far from orthonormal a loose basis may be, as a power of eps. Up to eps^½ the matrix H would still be the
+# projection to rounding (Simon); what is beyond that is taken back.
+LOOSE, LOST = 2 / 3, 1 / 2
 
 
 class Basis:
@@ -53,6 +57,8 @@ class Basis:
         self.tridiagonal = True
         # parts of the residuals of a start that are this small beside its values are not pursued
         self.negligible = 0.0
+        # may reorthogonalising wait until there is need of it? There was none up to this size
+        self.loose, self.sound = False, 0
 
     @property
     def shift(self) -> float:
@@ -72,7 +78,7 @@ class Basis:
     def start(self, X: Array) -> None:
         """Let the columns of X (in the coordinates of the pencil) be the first block."""
         W, D = self.domain.enter(X)
-        self.size = self.width = self.reach = 0
+        self.size = self.width = self.reach = self.sound = 0
         # nothing of an earlier basis, which may have been spoilt by a bad B, may say how large the values are
         self.radius, self.lowest = 0.0, self.known
         # what is not coupled is never written: nothing of an earlier basis may stand there
@@ -82,47 +88,78 @@ class Basis:
         self.coupling = np.zeros((self.width, 0))
 
     def grow(self, count: int) -> int:
-        """Make `count` products, or the first few of them; return how many were made."""
-        before = self.products
+        """Make `count` products, or the first few of them; return by how many columns V grew (below 0: some fell)."""
+        before = self.size
         if self.width == 1 and self.reach <= 1 and self.domain.single and self.size < self.capacity - 1:
             self._recur(count)
         else:
             self.expand()
-        return self.products - before
+        return self.size - before
 
     def _recur(self, count: int) -> None:
         """`expand` again and again for a vector that is its own dual, in one function: at n = 256 calls cost as much.
 
         It ends early where the basis is full or where something out of the ordinary happens.
         """
-        V, H, apply, gemv = self.V, self.H, self.domain.apply, self.gemv
-        dot, norm, axpy = self.dot, self.norm, self.axpy
-        for j in range(self.size, min(self.size + count, self.capacity - 1)):
-            v = V[:, j]
-            w = apply(v, v)
-            alpha = dot(v, w)
-            axpy(v, w, a=-alpha)
-            if self.reach:
-                beta = self.coupling[0, 0]
-                axpy(V[:, j - 1], w, a=-beta)
-                H[j, j - 1] = beta
-            H[j, j] = alpha
-            self.products += 1
-            if alpha < self.lowest:
-                self.lowest = float(alpha)
-            if abs(alpha) > self.radius:
-                self.radius = abs(float(alpha))
-            self.size, self.reach = j + 1, 1
-            columns = V[:, : j + 1]
-            c = gemv(1.0, columns, w, trans=self.trans)
-            gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
-            length = norm(w)
-            if norm(c) > 1e-6 * length or length <= 10 * self.eps * self.radius:
-                self.width = 0
-                self._wait(w, w, self.radius)
-                return
-            np.multiply(w, 1 / length, out=V[:, j + 1])
-            self.coupling = np.array([[length]])
+        V, H, apply, loose = self.V, self.H, self.domain.apply, self.loose
+        dot, norm, axpy, gemv = self.dot, self.norm, self.axpy, self.gemv
+        size = self.size
+        v = V[:, size]
+        before, beta = (V[:, size - 1], float(self.coupling[0, 0].real)) if self.reach else (v, 0.0)
+        odd: Array | None = None
+        try:
+            for j in range(size, min(size + count, self.capacity - 1)):
+                w = apply(v, v)
+                alpha = dot(v, w)
+                axpy(v, w, a=-alpha)
+                axpy(before, w, a=-beta)
+                H[j, j] = alpha
+                if j:
+                    H[j, j - 1] = beta
+                self.size, self.reach = j + 1, 1
+                self.products += 1
+                if alpha < self.lowest:
+                    self.lowest = alpha
+                if abs(alpha) > self.radius:
+                    self.radius = abs(alpha)
+                length = norm(w)
+                if not loose or length <= 1e-3 * self.radius:
+                    columns = V[:, : j + 1]
+                    c = gemv(1.0, columns, w, trans=self.trans)
+                    gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
+                    length = norm(w)
+                    if norm(c) > 1e-6 * length or length <= 10 * self.eps * self.radius:
+                        odd = w
+                        break
+                before, v, beta = v, V[:, j + 1], length
+                np.multiply(w, 1 / length, out=v)
+        finally:
+            # also after an interrupt
+            if self.size > size:
+                self.coupling = np.array([[beta]])
+        if odd is not None:
+            self.width = 0
+            self._wait(odd, odd, self.radius)
+        elif loose:
+            self._tighten()
+
+    def _tighten(self) -> None:
+        """Measure how far the waiting vector is from orthogonal; from when it matters on, reorthogonalise every one."""
+        j, V = self.size, self.V
+        c = self.gemv(1.0, V[:, :j], V[:, j], trans=self.trans)
+        apart = float(np.abs(c).max())
+        if apart <= self.eps**LOOSE:
+            self.sound = j
+            return
+        self.loose = False
+        if apart > self.eps**LOST:
+            # the products since the last look are lost, as their vectors have turned back into the space
+            self.size, self.reach = self.sound, min(self.sound, 1)
+            self.coupling = self.H[self.sound : self.sound + 1, self.sound - self.reach : self.sound].copy()
+        beta, self.width = self.coupling, 0
+        w = V[:, self.size].copy()
+        self._wait(w, w, 0.0)
+        self.coupling = beta
 
     def expand(self) -> None:
         """Multiply the waiting block by T; what is new of it waits for the next call."""
@@ -265,12 +302,23 @@ class Basis:
         """At least the `count` most wanted Ritz values, their coefficients, and the norms of their residuals."""
         j = self.size
         values, S = self._eigh(min(count, j))
-        chosen = self.wanted.order(values)
-        values, S = values[chosen], S[:, chosen]
+        if self.wanted is Wanted.LARGEST:
+            largest = max(abs(float(values[0])), abs(float(values[-1])))
+            values, S = values[::-1], S[:, ::-1]
+        else:
+            largest = float(np.abs(values).max())
+            chosen = self.wanted.order(values)
+            values, S = values[chosen], S[:, chosen]
         tails = self.coupling @ S[j - self.reach : j]
         errors = np.abs(tails[0]) if self.width == 1 else np.linalg.norm(tails, axis=0)
-        self.radius = max(self.radius, float(np.abs(values).max()))
+        self.radius = max(self.radius, largest)
         return values, S, errors
+
+    def residual(self, coefficients: Array) -> Array:
+        """T y − θ y for the Ritz vector y with these coefficients, in the coordinates of the domain."""
+        j = self.size
+        tail = self.coupling @ coefficients[j - self.reach :]
+        return np.asarray(self.V[:, j : j + self.width] @ tail.astype(self.V.dtype))
 
     def _eigh(self, count: int) -> tuple[Array, Array]:
         j = self.size
@@ -287,7 +335,13 @@ class Basis:
 
     def vectors(self, S: Array) -> Array:
         """The combinations V S, in the coordinates of the domain."""
-        return np.asarray(self.V[:, : S.shape[0]] @ S.astype(self.V.dtype))
+        V = self.V[:, : S.shape[0]]
+        if S.shape[1] != 1 or not self.domain.single:
+            return np.asarray(V @ S.astype(self.V.dtype))
+        y = self.gemv(1.0, V, S[:, 0])
+        # a loose basis has made it only nearly a unit vector
+        y /= self.norm(y)
+        return np.asarray(y)[:, None]
 
     def restart(self, values: Array, S: Array, *, couple: bool = True) -> None:
         """Keep the Ritz vectors V S with their `values`, and the waiting block (which is dropped if not `couple`)."""

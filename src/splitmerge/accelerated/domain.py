@@ -34,6 +34,9 @@ class Domain(Protocol):
     def dual(self, y: Array) -> Array:
         """The dual of one vector."""
 
+    def product_norm(self, y: Array) -> float:
+        """‖Bx‖ for the x of these coordinates y."""
+
     def apply(self, y: Array, z: Array) -> Array:
         """T y, or its dual where that comes first; the caller may overwrite it."""
 
@@ -68,6 +71,11 @@ class Whitened:
     def dual(self, y: Array) -> Array:
         """y itself."""
         return y
+
+    def product_norm(self, y: Array) -> float:
+        """‖Uᴴy‖."""
+        solver = self.pencil.solver
+        return float(self.pencil.kernels.norm(solver.dual(y) if isinstance(solver, DenseFactor) else y))
 
     def apply(self, y: Array, z: Array) -> Array:
         """A product between two half solves."""
@@ -107,6 +115,11 @@ class Paired:
     def dual(self, y: Array) -> Array:
         """B y."""
         return self.pencil.apply_B(y)
+
+    def product_norm(self, y: Array) -> float:
+        """‖By‖; the product is booked as monitoring."""
+        with self.pencil.counting(self.pencil.counts.monitoring):
+            return float(self.pencil.kernels.norm(self.pencil.apply_B(y)))
 
     def apply(self, y: Array, z: Array) -> Array:
         """A y, the dual of B⁻¹Ay."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Array
 from ..pencil import Pencil
-from ..state import State, magnitude, relative
+from ..state import Frame, State, magnitude, relative
 from .basis import Basis
 from .domain import Domain
 from .wanted import Wanted
@@ -20,6 +20,16 @@ ROOM = 45
 # A probe is not decided before so many products: a random vector has its Rayleigh quotient in the middle of the
 # spectrum, and by Kuczyński and Woźniakowski's bound so many steps see a value that stands off by half of its width.
 LOOKS = 12
+
+# The first look at a search from a random vector is after so many products, as earlier there is nothing to see; not
+# where n is so small that they cost nothing.
+FIRST, SMALL = 8, 200
+
+# A look costs as much as so many products of a matrix of size 256; for others in proportion to n².
+LOOK = 3
+
+# Once an estimated residual is within so many times its goal, it is worth to be measured as the user does.
+NEAR = 30
 
 # At most so many vectors beyond the k wanted ones are handed out: enough to go on for a few more.
 SPARE = 10
@@ -45,6 +55,8 @@ class Search:
         capacity = 3 * k + ROOM if max_basis is None else max_basis
         self.basis = Basis(domain, max(capacity, k + 4 * width), wanted, rng)
         self.index = self.advances = 0
+        # is the start a random vector, of which nothing is to be seen at first?
+        self.blind = False
         # a relative residual or a sine to reach, and how many products led how near to it at the last look
         self.goal: float | None = None
         self.angle: float | None = None
@@ -52,6 +64,12 @@ class Search:
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
         self.values = self.errors = np.zeros(0)
         self.S = np.zeros((0, 0))
+
+    def aim(self, goal: float | None, angle: float | None) -> None:
+        """Let this residual, or this sine, be what is to be reached."""
+        self.goal, self.angle = goal, angle
+        # the vectors of several pairs are orthogonal because the basis is
+        self.basis.loose = self.blind and self.k == 1 and (goal is None or goal >= self.basis.eps**0.55)
 
     def start(self, X: Array) -> None:
         """Begin with the columns of X, in the coordinates of the pencil."""
@@ -78,13 +96,15 @@ class Search:
         """
         self.advances += 1
         products = self.basis.products
-        few, share = (10, 7) if self.domain.n < 400 else (5, 12)
-        stride = max(min(self.advances, few), min(products // share, self.basis.capacity // 2))
+        if self.advances == 1:
+            return FIRST if self.blind and self.domain.n >= SMALL else 1
+        least = max(1, round(LOOK * (256 / max(self.domain.n, 256)) ** 2))
+        stride = max(min(self.advances, 5), least, min(products // 7, self.basis.capacity // 2))
         before, self.trace = self.trace, (products, self._excess())
         fallen = before[1] - self.trace[1]
         if not (0 < fallen < math.inf):
             return stride
-        return math.ceil(min(max(0.45 * self.trace[1] / fallen * (products - before[0]), 1), 2 * stride))
+        return math.ceil(min(max(0.6 * self.trace[1] / fallen * (products - before[0]), least), 2 * stride))
 
     def _excess(self) -> float:
         """The logarithm of how much worse than its goal the worst of the wanted pairs is, as far as it is known."""
@@ -97,7 +117,7 @@ class Search:
             sizes, goal = np.abs(found - self.values[self.k]), self.angle
         else:
             sizes, goal = np.abs(found) + self.pencil.shift, self.goal
-        worst = float(np.max(errors / np.maximum(sizes, tiny)))
+        worst = float((errors / np.maximum(sizes, tiny)).max())
         return math.log(max(worst, 1e-300)) - math.log(max(goal or 0.0, 1e-300))
 
     def salvage(self) -> bool:
@@ -210,24 +230,46 @@ def _unseen(steps: int, n: int, spread: float) -> float:
 class RitzPair(State):
     """A Ritz pair of a search, with xᴴBx = 1; its vector is put together only when it is asked for."""
 
-    __slots__ = ("_Bx", "__weakref__", "_coefficients", "_x", "error", "theta")
+    __slots__ = ("_Bx", "__weakref__", "_coefficients", "_x", "_y", "error", "theta")
 
     def __init__(self, search: Search, index: int) -> None:
         self.pencil, self.memory, self.step = search.pencil, search, 0
         self.theta, self.error = float(search.values[index]), float(search.errors[index])
         self.s, self.b = search.domain.value(self.theta) + self.pencil.shift, 1.0
         self.r = max(self.s, 0.0) ** 0.5
-        size = magnitude(self.pencil, self.s) if search.domain.direct else abs(self.theta)
-        self._residual = relative(self.error, size)
         self._coefficients: Array = search.S[:, index : index + 1]
         self._x: Array | None = None
+        self._y: Array | None = None
         self._Bx: Array | None = None
+        direct = search.domain.direct
+        size = magnitude(self.pencil, self.s) if direct else abs(self.theta)
+        self._residual = relative(self.error, size)
+        if direct and search.goal is not None and 0 < self._residual <= NEAR * search.goal:
+            # the search has a norm of its own: here is ‖Ax − λBx‖ relative to ‖Bx‖, still without a product with A
+            norm, residual = search.domain.product_norm, search.basis.residual(self._coefficients[:, 0])
+            self._residual = relative(norm(residual), size * norm(self.y))
+
+    @property
+    def y(self) -> Array:
+        """The Ritz vector in the coordinates of the search."""
+        if self._y is None:
+            self._y = self.memory.basis.vectors(self._coefficients)[:, 0]
+        return self._y
 
     def settle(self) -> None:
         """Put the vector together while its basis is there."""
-        search: Search = self.memory
         if self._x is None:
-            self._x = np.ascontiguousarray(search.domain.leave(search.basis.vectors(self._coefficients))[:, 0])
+            self._x = np.ascontiguousarray(self.memory.domain.leave(self.y[:, None])[:, 0])
+
+    def sine(self, frame: Frame) -> float:
+        """sin of the B-angle, in the coordinates of the search where that is the Euclidean one."""
+        domain = self.memory.domain
+        if not domain.single:
+            return super().sine(frame)
+        if frame.inside is None:
+            frame.inside = domain.enter(frame.U)[0]
+        U, y = frame.inside, self.y
+        return float(np.linalg.norm(y - U @ (U.conj().T @ y)) / np.linalg.norm(y))
 
     @property
     def x(self) -> Array:  # type: ignore[override]
