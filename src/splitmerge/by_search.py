@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from .accelerated import Accelerated, Inverted, Search, Wanted
+from .by_narrow import pursue_in_single, suits_single
 from .certificate import count_between, counts_fit, resolution
 from .driver import Driver
 from .factor import DenseFactor
@@ -24,8 +25,11 @@ from .task import Outcome, Task, Warm, starts
 LAPACK_ROUNDING = 10
 
 
-def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
-    """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice."""
+def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: bool = True) -> Outcome:
+    """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice.
+
+    A search in single precision is for `narrow` only, as it may fail.
+    """
     pencil, k, rng = task.pencil, task.k, task.rng
     X = starts(task)
     if task.certify and not pencil.has_entries:
@@ -33,7 +37,8 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
     with pencil.counting(pencil.counts.setup):
         route = task.route
         if route is None:
-            route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate)
+            suits = narrow and suits_single(task)
+            route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate, narrow=suits)
         check = task.rule.begin(route.pencil)
     ready = route.pencil.clock = time.perf_counter()
     if route.domain is None:
@@ -41,6 +46,12 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool) -> Outcome:
         # where a bad B leaves nothing of LAPACK's answer, the search may still find it
         return pursue(task, method, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
     method = Accelerated() if method is None else method
+    if route.narrow is not None:
+        found = pursue_in_single(task, route, method, X, check, ready)
+        if found is not None:
+            return found
+        pencil.solver = None
+        return pursue(task, method, iterate=iterate, narrow=False)
     search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
     search.blind = task.x0 is None
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:

@@ -48,10 +48,12 @@ def iterates(
     return march(pencil, method, x, memory)
 
 
-def march(pencil: Pencil, method: Method, x: Array | None, memory: Any) -> Iterator[State]:
-    """The loop itself: the first state, then a step at a time until the method has nothing left to do."""
+def march(pencil: Pencil, method: Method, x: Array | None, memory: Any, step: int = 0) -> Iterator[State]:
+    """The loop itself: the first state, then a step at a time until the method has nothing left to do.
+
+    The first state has the number `step`: more than 0 where another method has led to it.
+    """
     state = method.first(pencil, x, memory)
-    step = 0
     while True:
         state.step = step
         yield state
@@ -117,9 +119,9 @@ class Driver:
         lost = reason is Reason.RESIDUAL and at_rounding
         return Outcome(fresh, Reason.PRECISION if lost else Reason.UNCONFIRMED)
 
-    def iterate(self, x: Array | None, pair: int, patience: int = 0) -> tuple[State, Reason]:
+    def iterate(self, x: Array | None, pair: int, patience: int = 0, step: int = 0) -> tuple[State, Reason]:
         """The last state from x, and why it is the last; a method with a memory of its own may go on without x."""
-        for state in march(self.pencil, self.method, x, self.memory):
+        for state in march(self.pencil, self.method, x, self.memory, step):
             if not state.finite and self.last is not None:
                 return self.last, Reason.DIVERGED
             self.last = state

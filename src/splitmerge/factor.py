@@ -35,14 +35,16 @@ def is_definite(B: Operator) -> bool:
 class DenseFactor:
     """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
 
-    def __init__(self, B: Array) -> None:
-        potrf: Any = get_lapack_funcs("potrf", dtype=B.dtype)
-        self.U, info = potrf(_aligned(B), lower=0, clean=1, overwrite_a=1)
+    def __init__(self, B: Array, dtype: np.dtype[Any] | None = None) -> None:
+        dtype = B.dtype if dtype is None else dtype
+        potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
+        self.U, info = potrf(_aligned(B, dtype), lower=0, clean=1, overwrite_a=1)
         if info > 0:
-            raise _not_definite(info - 1, _schur_pivot(B, info - 1))
+            # of a narrower one nobody reads the message
+            raise _not_definite(info - 1, _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0)
         _check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
-        self.trsv = kernels(B.dtype).trsv
-        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=B.dtype)
+        self.trsv = kernels(dtype).trsv
+        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=dtype)
 
     def transformed(self, A: Array) -> Array:
         """The upper triangle of U⁻ᴴAU⁻¹, in place of A."""
@@ -69,11 +71,15 @@ class DenseFactor:
         """Uᴴy, which is B x for x = U⁻¹y."""
         return np.asarray(self._trmv(self.U, y, trans=2))
 
+    def half_solve(self, R: Array) -> Array:
+        """U⁻ᴴR for columns R."""
+        if R.shape[1] == 1:
+            return np.asarray(self.trsv(self.U, R[:, 0], trans=2))[:, None]
+        return np.asarray(self._trsm(1.0, self.U, R, trans_a=2))
+
     def dual_norms(self, R: Array) -> Array:
         """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r."""
-        if R.shape[1] == 1:
-            return np.array([np.linalg.norm(self.trsv(self.U, R[:, 0], trans=2))])
-        return np.asarray(np.linalg.norm(self._trsm(1.0, self.U, R, trans_a=2), axis=0))
+        return np.asarray(np.linalg.norm(self.half_solve(R), axis=0))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """w = U⁻¹U⁻ᴴb."""
@@ -81,11 +87,12 @@ class DenseFactor:
         return self.trsv(self.U, y, overwrite_x=1), b
 
 
-def _aligned(M: Array) -> Array:
+def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in Fortran order that begins on a line of the cache: triangular solves are a quarter faster on it."""
-    memory = np.empty(M.nbytes + 64, np.uint8)
+    size = M.size * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
-    copy = memory[start : start + M.nbytes].view(M.dtype).reshape(M.shape, order="F")
+    copy = memory[start : start + size].view(dtype).reshape(M.shape, order="F")
     copy[...] = M
     return np.asarray(copy)
 

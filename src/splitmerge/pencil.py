@@ -260,14 +260,14 @@ class Pencil:
         self._tally.P_solves += 1
         return P.gram_solve(b)
 
-    def products_in_double(self, X: Array) -> tuple[Array, Array]:
-        """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; booked as monitoring."""
-        monitoring, k = self.counts.monitoring, X.shape[1]
-        monitoring.A_products += k
+    def products_in_double(self, X: Array, phase: Tally | None = None) -> tuple[Array, Array]:
+        """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; as a rule, monitoring."""
+        tally, k = self.counts.monitoring if phase is None else phase, X.shape[1]
+        tally.A_products += k
         AX = _in_double(self.A, X)
         if self.B is None:
             return AX, X
-        monitoring.B_products += k
+        tally.B_products += k
         return AX, _in_double(self.B, X)
 
     def B_norm(self, x: Array, Bx: Array) -> float:

@@ -59,7 +59,7 @@ class Pursuit:
         pairs: Pairs | None = None
         try:
             while True:
-                reason = self._converge(start)
+                reason = self.converge(start)
                 start = None
                 reason, pairs = self._judged(reason)
                 pairs.spare = self.search.spare(converged=reason.converged)
@@ -80,7 +80,7 @@ class Pursuit:
             # what was found is worth its residuals; a second Ctrl-C ends it
             return Reason.INTERRUPTED, self._pairs() if pairs is None else pairs
 
-    def _converge(self, start: Array | None) -> Reason:
+    def converge(self, start: Array | None) -> Reason:
         """Iterate until each of the k most wanted Ritz pairs passes the check."""
         search, driver = self.search, self.driver
         while True:
@@ -124,7 +124,7 @@ class Pursuit:
             self.search.aim(tol * tightening, None)
             self._neglect(tightening * tol)
             # where that did not help, the basis does not know of all of the residuals: it begins anew
-            reason = self._converge(self.search.renewal() if worst > 0.5 * last else None)
+            reason = self.converge(self.search.renewal() if worst > 0.5 * last else None)
             last = worst
         stuck = (pairs.residuals <= 10 * np.maximum(visible(pencil), pairs.rounding)).all()
         return Reason.PRECISION if stuck else Reason.UNCONFIRMED, pairs

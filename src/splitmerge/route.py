@@ -17,6 +17,7 @@ from .factor import DenseFactor, DenseShifted, SparseFactor, SparseShifted, fact
 from .inner import ConjugateGradient, attach
 from .kernels import Array
 from .krylov import survey
+from .narrow import narrowed
 from .pencil import Pencil
 
 # Up to this size LAPACK is the faster one, whatever the kind of the matrices and whatever k is.
@@ -26,6 +27,8 @@ SMALL_DENSE, A_PAIR_MORE = 200, 20
 # Beyond this share of the spectrum, LAPACK is the faster one as long as its matrices fit.
 SHARE = 1 / 6
 DENSE_LIMIT = 4000
+# Dense matrices from this size on are searched in single precision, where that will do.
+NARROW = 400
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Route:
     domain: Domain | None = None
     sigma: float | None = None
     lines: list[str] = field(default_factory=list)
+    # the pair in single precision, where the search is to be made in that
+    narrow: Pencil | None = None
 
     @property
     def order(self) -> Callable[[Array], Array] | None:
@@ -66,8 +71,13 @@ def choose(
     rng: np.random.Generator,
     *,
     iterate: bool,
+    narrow: bool = False,
 ) -> Route:
-    """The route for the k wanted pairs; `iterate` says that the caller asked for an iteration in some way."""
+    """The route for the k wanted pairs.
+
+    `iterate` says that the caller asked for an iteration in some way, `narrow` that a search in single precision and
+    polishing would do.
+    """
     n = pencil.n
     lapack = method is None and not iterate and prefers_lapack(n, k, dense=pencil.dense)
     if lapack:
@@ -84,14 +94,29 @@ def choose(
         route = _smallest(pencil, inner, rng, lapack=lapack)
     else:
         route = Route(pencil, {"magnitude": Wanted.MAGNITUDE, "ends": Wanted.ENDS}.get(which, Wanted.LARGEST))
+    if narrow and not lapack and route.pencil is pencil and route.domain is None and inner is None:
+        _narrow(route)
     if route.pencil.solver is None and route.domain is None:
         _attach(route, inner)
     if lapack:
         route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
     elif route.domain is None:
-        route.domain = domain_of(route.pencil)
-        _form(route, k)
+        route.domain = domain_of(route.narrow or route.pencil)
+        if route.narrow is None:
+            _form(route, k)
     return route
+
+
+def _narrow(route: Route) -> None:
+    """Search in single precision where that pays: dense matrices that are not small, B well enough conditioned."""
+    pencil = route.pencil
+    if not pencil.dense or pencil.n < NARROW or pencil.dtype.char not in "dD":
+        return
+    route.narrow = narrowed(pencil)
+    if route.narrow is not None:
+        # right to the digits that error bounds need
+        pencil.solver = route.narrow.solver
+        route.say("B was factorised and the search made in single precision; double precision polished the result.")
 
 
 def _form(route: Route, k: int) -> None:

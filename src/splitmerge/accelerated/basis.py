@@ -1,10 +1,10 @@
 """The search space of the default solver: a thick-restarted block Lanczos basis, kept orthonormal.
 
 Invariant: the first `size` columns of V are orthonormal in the inner product of the domain (to `LOOSE` if that was said
-to do), H is the projection of T on their span, and T V = V H + Q C. The waiting block Q, the `width` columns that follow, is orthonormal to V and has
-not been multiplied yet; C = `coupling` reaches the last `reach` columns of V only (all of them after a restart).
-The span holds the Ritz vectors X, the split directions T X and T²X and, as a memory, Ritz vectors of earlier steps: so
-Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does.
+to do), H is the projection of T on their span, and T V = V H + Q C. The waiting block Q, the `width` columns that
+follow, is orthonormal to V and has not been multiplied yet; C = `coupling` reaches the last `reach` columns of V only
+(all of them after a restart). The span holds the Ritz vectors X, the split directions T X and T²X and, as a memory,
+Ritz vectors of earlier steps: so Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ class Basis:
         v = V[:, size]
         before, beta = (V[:, size - 1], float(self.coupling[0, 0].real)) if self.reach else (v, 0.0)
         odd: Array | None = None
+        cancelled = max(1e-6, 100 * self.eps)
         try:
             for j in range(size, min(size + count, self.capacity - 1)):
                 w = apply(v, v)
@@ -128,7 +129,7 @@ class Basis:
                     c = gemv(1.0, columns, w, trans=self.trans)
                     gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
                     length = norm(w)
-                    if norm(c) > 1e-6 * length or length <= 10 * self.eps * self.radius:
+                    if norm(c) > cancelled * length or length <= 10 * self.eps * self.radius:
                         odd = w
                         break
                 before, v, beta = v, V[:, j + 1], length
@@ -294,7 +295,7 @@ class Basis:
                     d = self.domain.dual(w)
                     norm = math.sqrt(max(float(self.dot(d, w)), 0.0))
             # the recurrence has done the orthogonalising already, as a rule: once more only where it cancelled
-            if not taken > 1e-6 * norm:
+            if not taken > max(1e-6, 100 * self.eps) * norm:
                 break
         return norm, d
 

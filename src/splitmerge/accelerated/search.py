@@ -69,7 +69,8 @@ class Search:
         """Let this residual, or this sine, be what is to be reached."""
         self.goal, self.angle = goal, angle
         # the vectors of several pairs are orthogonal because the basis is
-        self.basis.loose = self.blind and self.k == 1 and (goal is None or goal >= self.basis.eps**0.55)
+        least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
+        self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
 
     def start(self, X: Array) -> None:
         """Begin with the columns of X, in the coordinates of the pencil."""

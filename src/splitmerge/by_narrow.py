@@ -1,0 +1,95 @@
+"""One pair in two precisions: a search in single, polished in double. The result is judged as any other is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .accelerated import Accelerated, Search
+from .accelerated.domain import domain_of
+from .driver import Driver
+from .history import History
+from .kernels import Array
+from .narrow import Corrector, Polish
+from .pairs import judge, verify
+from .progress import progress_bar
+from .route import Route
+from .solution import Verdict
+from .state import State
+from .stopping import Check, Reason, Rule
+from .task import Outcome, Task
+
+# The least residual and the least sine that polishing reaches in few enough steps to pay.
+LEAST_RESIDUAL, LEAST_SINE = 1e-9, 1e-7
+# The search is to leave this share of the residual; the rest is for the rounding of single precision.
+SHARE = 0.5
+# The angle of a Ritz vector, as its residual and the gap tell it, at which only that rounding can be in the way.
+FLOOR = 0.6
+
+
+def suits_single(task: Task) -> bool:
+    """Could single precision do what is asked for?"""
+    residual, angle = task.rule.residual_tol, task.rule.angle_tol
+    if task.k > 1 or task.x0 is not None or task.certify or (residual is None and angle is None):
+        return False
+    return (residual is None or residual >= LEAST_RESIDUAL) and (angle is None or angle >= LEAST_SINE)
+
+
+def pursue_in_single(
+    task: Task, route: Route, method: Accelerated, X: Array, check: Check, ready: float
+) -> Outcome | None:
+    """The pair; None if double precision has to find it."""
+    narrow, pencil = route.narrow, route.pencil
+    assert narrow is not None
+    search = Search(narrow, domain_of(narrow), 1, route.wanted, task.rng, method.max_basis)
+    search.blind = True
+    with progress_bar(task.progress, 1) as show:
+        rule = task.rule.tightened(SHARE)
+        search.aim(rule.residual_tol, rule.angle_tol)
+        driver = Driver(narrow, method, search, _floored(rule, search), History(), task.callback, show)
+        try:
+            state, reason = driver.iterate(X, 0)
+            if reason.converged:
+                pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
+                driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
+                state, reason = driver.iterate(state.x.astype(pencil.dtype), 0, step=state.step + 1)
+            if reason is Reason.EXHAUSTED:
+                return None
+        except KeyboardInterrupt:
+            if driver.last is None and not search.salvage():
+                raise
+            state, reason = driver.last or search.pair(0), Reason.INTERRUPTED
+    pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
+    if reason.converged:
+        pairs = judge(pencil, np.array([state.value - pencil.shift]), (state.x / state.b**0.5)[:, None])
+    else:
+        # the value may be one of single precision still
+        pairs = verify(pencil, state.x[:, None])
+    if reason is Reason.RESIDUAL and pairs.residuals[0] > (task.rule.residual_tol or 0.0):
+        return None
+    pairs.gaps, pairs.spare = search.gaps(1), search.spare(converged=reason.converged)
+    why = "the search began from a random vector, which has a part of every eigenvector"
+    return Outcome(
+        pencil,
+        pairs,
+        reason,
+        Verdict("probed", why) if reason.converged else Verdict("unchecked", "the search did not come to its end"),
+        [*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."],
+        ready,
+        method,
+        driver.steps,
+        driver.history,
+    )
+
+
+def _floored(rule: Rule, search: Search) -> Check:
+    """The rule; or that an angle, which the rounding of single precision may hold up, should have been reached."""
+    check, angle = rule.begin(search.pencil), rule.angle_tol
+
+    def floored(state: State) -> Reason | None:
+        reason = check(state)
+        if reason is None and angle is not None and search.values.size > 1:
+            gap = abs(float(search.values[0] - search.values[1]))
+            return Reason.PRECISION if float(search.errors[0]) <= FLOOR * angle * gap else None
+        return reason
+
+    return floored
