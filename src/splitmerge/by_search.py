@@ -8,12 +8,13 @@ import numpy as np
 
 from .accelerated import Accelerated, Inverted, Search, Wanted
 from .by_narrow import pursue_in_single, suits_single
-from .certificate import count_between, counts_fit, resolution
+from .certificate import count_between, counted_in_the_gap, counts_fit, resolution
 from .driver import Driver
 from .factor import DenseFactor
 from .history import History
 from .lapack import direct
 from .pairs import Pairs, judge, refine
+from .pencil import Pencil
 from .progress import progress_bar
 from .pursuit import Pursuit
 from .route import Route, choose
@@ -61,7 +62,11 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: boo
         driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
         # the first run from a random vector is a probe itself, and enough for a single pair
         pursuit = Pursuit(
-            driver, search, task.rule, lambda pairs: _complete(task, route, pairs), probing=k > 1 or task.x0 is not None
+            driver,
+            search,
+            task.rule,
+            lambda pairs: _complete(task, route, search, pairs),
+            probing=k > 1 or task.x0 is not None,
         )
         reason, pairs = pursuit.run(X)
     if reason is Reason.MISSED and not task.certify:
@@ -102,16 +107,25 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
     return Outcome(pencil, pairs, reason, Verdict("certified", why), route.lines, ready)
 
 
-def _complete(task: Task, route: Route, pairs: Pairs) -> bool | None:
+def _complete(task: Task, route: Route, search: Search, pairs: Pairs) -> bool | None:
     """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
     pencil = route.pencil
     if not task.certify and (not pencil.dense or task.k == 1 or isinstance(route.domain, Inverted)):
         return None
+    one_sided = pencil.dense and route.wanted is Wanted.LARGEST and search.values.size > task.k
+    if one_sided and counted_in_the_gap(pencil, pairs, float(search.values[task.k])):
+        return True
+    _renew(pencil)
     fits = _counted(route, pairs)
-    if isinstance(pencil.solver, DenseFactor):
-        # the count was made in the memory of the factor
-        pencil.solver = None if fits else DenseFactor(pencil.B.matrix)  # type: ignore[union-attr]
+    if not fits:
+        _renew(pencil)
     return fits
+
+
+def _renew(pencil: Pencil) -> None:
+    """Factorise B again: a count was made in the memory of the factor."""
+    if isinstance(pencil.solver, DenseFactor):
+        pencil.solver = DenseFactor(pencil.B.matrix)  # type: ignore[union-attr]
 
 
 def _counted(route: Route, pairs: Pairs) -> bool | None:

@@ -81,6 +81,26 @@ def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
     return 4 * float(pencil.rounding_of(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 
+def counted_in_the_gap(pencil: Pencil, pairs: Pairs, following: float) -> bool:
+    """Are the pairs all the eigenvalues above a τ that lies between the last of them and the one `following`?
+
+    One Cholesky factorisation in single precision, where the gap is wide enough for that; otherwise, as when it fails,
+    False, which says nothing. It is made in the memory of the factor of B, whose solver is spent by it.
+    """
+    last = float(pairs.values[-1])
+    gap = last - following
+    rounding = resolution(pencil, pairs, abs(last)) * float(np.finfo(np.float32).eps) / pencil.eps
+    margin = max(2 * rounding, 0.1 * gap)
+    if pencil.dtype.char not in "dD" or not 2 * margin < gap:
+        return False
+    if not _definite_without(pencil, pairs, last - margin, pairs.values > last - margin, single=True):
+        return False
+    if pairs.gaps is not None:
+        # now it is known how far the others are
+        pairs.gaps = np.maximum(pairs.gaps, pairs.values - last + margin - rounding)
+    return True
+
+
 def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | None:
     """Are the pairs above `high` or below `low` all the eigenvalues that there are? None: cannot tell."""
     for tau, above in ((high, True), (low, False)):
@@ -95,7 +115,7 @@ def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | 
 
 def _fits(pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, above: bool) -> bool | None:
     if pencil.dense:
-        return _definite_without(pencil, pairs.vectors[:, beyond], pairs.values[beyond], tau, above)
+        return _definite_without(pencil, pairs, tau, beyond, above=above)
     below = count_below(pencil, tau)
     if below is None:
         return None
@@ -116,33 +136,45 @@ def count_between(pencil: Pencil, low: float, high: float) -> int | None:
     return None if below is None or above is None else above - below
 
 
-def _definite_without(pencil: Pencil, X: Array, values: Array, tau: float, above: bool) -> bool:
-    """Is τB − A (A − τB for those below) positive definite once the found vectors X are moved to the other side?
+def _definite_without(
+    pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, *, above: bool = True, single: bool = False
+) -> bool:
+    """Is τB − A (A − τB for those below) positive definite once the vectors `beyond` are moved to the other side?
 
     One Cholesky factorisation, where counting would take an indefinite one: it succeeds just if nothing else is there.
     """
     sign = 1.0 if above else -1.0
-    M = _combination(pencil, sign, tau)
-    if X.shape[1]:
-        X = X.astype(pencil.dtype, copy=False)
-        G = np.array(X if pencil.B is None else pencil.B.matrix @ X, order="F")
+    dtype = np.dtype(pencil.dtype.char.replace("d", "f").replace("D", "F")) if single else pencil.dtype
+    M = _combination(pencil, sign, tau, dtype)
+    values = pairs.values[beyond]
+    if values.size:
+        G = _products(pencil, pairs)[:, beyond]
         # τ − λ < 0 becomes as large as the values are
         weights = np.abs(values - tau) + np.abs(values).max()
-        G *= np.sqrt(weights).astype(pencil.dtype)
-        (rank_k,) = get_blas_funcs(("herk" if pencil.dtype.kind == "c" else "syrk",), dtype=pencil.dtype)
+        G = np.asfortranarray((G * np.sqrt(weights)).astype(dtype))
+        (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
         M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
-    potrf: Any = get_lapack_funcs("potrf", dtype=pencil.dtype)
+    potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
     _, info = potrf(M, lower=0, clean=0, overwrite_a=1)
     return bool(info == 0)
 
 
-def _combination(pencil: Pencil, sign: float, tau: float) -> Array:
-    """sign (τB − A), in the array of the factor of B, whose solver is spent by that."""
+def _products(pencil: Pencil, pairs: Pairs) -> Array:
+    """B X, which may be known from when the pairs were judged."""
     if pencil.B is None:
-        M = np.multiply(pencil.A.matrix, -sign, order="F")
-        M.flat[:: pencil.n + 1] += sign * tau
+        return pairs.vectors
+    return np.asarray(pencil.B.matrix @ pairs.vectors) if pairs.BX is None else pairs.BX
+
+
+def _combination(pencil: Pencil, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
+    """sign (τB − A), in the array of the factor of B, whose solver is spent by that."""
+    n = pencil.n
+    if pencil.B is None:
+        M = np.multiply(pencil.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
+        M.flat[:: n + 1] += sign * tau
         return np.asarray(M)
     assert isinstance(pencil.solver, DenseFactor)
-    M = np.multiply(pencil.B.matrix, sign * tau, out=pencil.solver.U)
-    (np.subtract if sign > 0 else np.add)(M, pencil.A.matrix, out=M)
+    M = pencil.solver.U.ravel(order="K").view(dtype)[: n * n].reshape((n, n), order="F")
+    np.multiply(pencil.B.matrix, sign * tau, out=M, casting="same_kind")
+    (np.subtract if sign > 0 else np.add)(M, pencil.A.matrix, out=M, casting="same_kind")
     return np.asarray(M)

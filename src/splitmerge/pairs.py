@@ -16,7 +16,7 @@ from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
 
 # As many columns are judged at a time: their products take less memory than the basis that they come from.
-COLUMNS = 8
+COLUMNS = 12
 
 
 @dataclass
@@ -26,7 +26,8 @@ class Pairs:
     `residuals` are as `Solution` defines them, `rounding` is what rounding alone may leave of them. Each value is
     within `deltas` of an eigenvalue; `noise` is the part of it that is due to rounding. `gaps` are the distances
     of the values to the eigenvalues that are not among these, as far as they are known. `spare` holds some vectors that
-    would come next, as good as they are. With `sigma`, `gaps` are those of 1/(λ − σ), whose vectors these are.
+    would come next, as good as they are. With `sigma`, `gaps` are those of 1/(λ − σ), whose vectors these are. `BX` are
+    the products of the vectors with B, where they were few enough to be kept.
     """
 
     values: Array
@@ -38,6 +39,7 @@ class Pairs:
     gaps: Array | None = None
     spare: Array | None = None
     sigma: float | None = None
+    BX: Array | None = None
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
@@ -87,12 +89,11 @@ def judge(
     shifted = (values + pencil.shift).tolist()
     if sizes is None:
         sizes = np.array([magnitude(pencil, value) for value in shifted])
-    norms = np.vstack(
-        [
-            _norms(pencil, values[i : i + COLUMNS], vectors[:, i : i + COLUMNS], solve=deltas is None)
-            for i in range(0, values.size, COLUMNS)
-        ]
-    )
+    parts = [
+        _norms(pencil, values[i : i + COLUMNS], vectors[:, i : i + COLUMNS], solve=deltas is None)
+        for i in range(0, values.size, COLUMNS)
+    ]
+    norms, BX = parts[0] if len(parts) == 1 else (np.vstack([part[0] for part in parts]), None)
     errors, lengths, scales = norms[:, 0], norms[:, 1], norms[:, 2] * sizes
     residuals = [relative(*pair) for pair in zip(errors.tolist(), scales.tolist(), strict=True)]
     rounding = [
@@ -100,7 +101,7 @@ def judge(
     ]
     noise = pencil.rounding_of(values, lengths)
     deltas = (norms[:, 3] if deltas is None else deltas) + noise
-    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise)
+    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise, BX=BX)
 
 
 def inverse_norms(pencil: Pencil, values: Array, X: Array, domain: Inverted) -> Array:
@@ -114,8 +115,8 @@ def inverse_norms(pencil: Pencil, values: Array, X: Array, domain: Inverted) -> 
     return np.asarray(np.abs(values - domain.sigma) * norms)
 
 
-def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
-    """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`)."""
+def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> tuple[Array, Array]:
+    """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`); and B X."""
     AX, BX = pencil.products_in_double(X)
     R = AX - BX * values
     norms = np.zeros((values.size, 4))
@@ -129,7 +130,7 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
             for i, r in enumerate(R.T.astype(pencil.dtype)):
                 w, _ = pencil.solve_B(np.ascontiguousarray(r))
                 norms[i, 3] = math.sqrt(max(float(np.vdot(r, w).real), 0.0))
-    return norms
+    return norms, BX
 
 
 def _hermitian(H: Array) -> Array:

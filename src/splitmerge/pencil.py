@@ -312,4 +312,8 @@ class Pencil:
 def _in_double(M: Operator, X: Array) -> Array:
     if X.shape[1] == 1 and M.dtype == X.dtype:
         return M.times(np.ascontiguousarray(X[:, 0]))[:, None]
-    return M.times_block(X) if M.matrix is None else np.asarray(M.matrix.astype(X.dtype, copy=False) @ X)
+    if M.matrix is None:
+        return M.times_block(X)
+    matrix = M.matrix.astype(X.dtype, copy=False)
+    # the same product the other way round: with few columns BLAS is faster at it
+    return np.asarray((X.T @ matrix.T).T if M.kind == "dense" else matrix @ X)

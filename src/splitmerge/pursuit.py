@@ -109,7 +109,7 @@ class Pursuit:
         tol, pencil = self.rule.residual_tol, self.driver.pencil
         tightening, last = 1.0, np.inf
         for attempt in range(MAX_TIGHTENINGS + 1):
-            pairs = self._pairs_or_worst(tol if reason.converged and attempt < MAX_TIGHTENINGS else None)
+            pairs = self._pairs()
             if tol is None or not reason.converged:
                 return reason, pairs
             if (pairs.residuals <= tol).all():
@@ -128,17 +128,6 @@ class Pursuit:
             last = worst
         stuck = (pairs.residuals <= 10 * np.maximum(visible(pencil), pairs.rounding)).all()
         return Reason.PRECISION if stuck else Reason.UNCONFIRMED, pairs
-
-    def _pairs_or_worst(self, tol: float | None) -> Pairs:
-        """The pairs; or only the one that is likely to be the worst, if that alone already misses the tolerance."""
-        search, pencil = self.search, self.driver.pencil
-        if tol is not None and search.k > 2 and search.domain.direct and pencil.inverse is None:
-            thetas = search.values[: search.k]
-            index = int(np.argmax(search.errors[: search.k] / np.maximum(np.abs(thetas), np.finfo(float).tiny)))
-            worst = judge(pencil, thetas[index : index + 1], search.pair(index).x[:, None], deltas=np.zeros(1))
-            if max(tol, worst.rounding[0], visible(pencil)) < worst.residuals[0] < np.inf:
-                return worst
-        return self._pairs()
 
     def _neglect(self, tol: float) -> None:
         self.search.basis.negligible = max(NEGLIGIBLE * tol, visible(self.driver.pencil) / 2)

@@ -318,7 +318,7 @@ class Basis:
     def residual(self, coefficients: Array) -> Array:
         """T y − θ y for the Ritz vector y with these coefficients, in the coordinates of the domain."""
         j = self.size
-        tail = self.coupling @ coefficients[j - self.reach :]
+        tail = self.coupling @ coefficients[j - self.reach :, 0]
         return np.asarray(self.V[:, j : j + self.width] @ tail.astype(self.V.dtype))
 
     def _eigh(self, count: int) -> tuple[Array, Array]:

@@ -61,6 +61,10 @@ class Search:
         self.goal: float | None = None
         self.angle: float | None = None
         self.trace = (0, math.inf)
+        # ‖B q‖ for the waiting vector q after so many products
+        self._waiting = (-1, 0.0)
+        # the value of each pair, and ‖B x‖, when that was last computed
+        self._lengths: dict[int, tuple[float, float]] = {}
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
         self.values = self.errors = np.zeros(0)
         self.S = np.zeros((0, 0))
@@ -156,6 +160,23 @@ class Search:
         self._given.add(state)
         return state
 
+    def residual_norm(self, pair: RitzPair) -> float:
+        """‖Ax − λBx‖ for a Ritz pair: its residual T y − θy lies along the waiting block."""
+        basis, norm = self.basis, self.domain.product_norm
+        if basis.width > 1:
+            return norm(basis.residual(pair.coefficients))
+        if self._waiting[0] != basis.products:
+            self._waiting = (basis.products, norm(basis.V[:, basis.size]))
+        return pair.error * self._waiting[1]
+
+    def product_norm(self, index: int, pair: RitzPair) -> float:
+        """‖Bx‖ for the Ritz pair in place `index`, as of when its value was last another one to six digits."""
+        theta, length = self._lengths.get(index, (math.inf, 0.0))
+        if abs(pair.theta - theta) > 1e-6 * abs(pair.theta):
+            length = self.domain.product_norm(pair.y)
+            self._lengths[index] = (pair.theta, length)
+        return length
+
     def vectors(self, count: int) -> Array:
         """The `count` most wanted Ritz vectors, in the coordinates of the pencil."""
         return self.domain.leave(self.basis.vectors(self.S[:, :count]))
@@ -231,14 +252,14 @@ def _unseen(steps: int, n: int, spread: float) -> float:
 class RitzPair(State):
     """A Ritz pair of a search, with xᴴBx = 1; its vector is put together only when it is asked for."""
 
-    __slots__ = ("_Bx", "__weakref__", "_coefficients", "_x", "_y", "error", "theta")
+    __slots__ = ("_Bx", "__weakref__", "_x", "_y", "coefficients", "error", "theta")
 
     def __init__(self, search: Search, index: int) -> None:
         self.pencil, self.memory, self.step = search.pencil, search, 0
         self.theta, self.error = float(search.values[index]), float(search.errors[index])
         self.s, self.b = search.domain.value(self.theta) + self.pencil.shift, 1.0
         self.r = max(self.s, 0.0) ** 0.5
-        self._coefficients: Array = search.S[:, index : index + 1]
+        self.coefficients: Array = search.S[:, index : index + 1]
         self._x: Array | None = None
         self._y: Array | None = None
         self._Bx: Array | None = None
@@ -247,14 +268,13 @@ class RitzPair(State):
         self._residual = relative(self.error, size)
         if direct and search.goal is not None and 0 < self._residual <= NEAR * search.goal:
             # the search has a norm of its own: here is ‖Ax − λBx‖ relative to ‖Bx‖, still without a product with A
-            norm, residual = search.domain.product_norm, search.basis.residual(self._coefficients[:, 0])
-            self._residual = relative(norm(residual), size * norm(self.y))
+            self._residual = relative(search.residual_norm(self), size * search.product_norm(index, self))
 
     @property
     def y(self) -> Array:
         """The Ritz vector in the coordinates of the search."""
         if self._y is None:
-            self._y = self.memory.basis.vectors(self._coefficients)[:, 0]
+            self._y = self.memory.basis.vectors(self.coefficients)[:, 0]
         return self._y
 
     def settle(self) -> None:
