@@ -22,6 +22,8 @@ from .task import Outcome, Task
 LEAST_RESIDUAL, LEAST_SINE = 1e-9, 1e-7
 # The search is to leave this share of the residual; the rest is for the rounding of single precision.
 SHARE = 0.5
+# The dimension of the space: twice that of double precision, in as much memory.
+ROOM = 72
 # The angle of a Ritz vector, as its residual and the gap tell it, at which only that rounding can be in the way.
 FLOOR = 0.6
 
@@ -40,7 +42,7 @@ def pursue_in_single(
     """The pair; None if double precision has to find it."""
     narrow, pencil = route.narrow, route.pencil
     assert narrow is not None
-    search = Search(narrow, domain_of(narrow), 1, route.wanted, task.rng, method.max_basis)
+    search = Search(narrow, domain_of(narrow), 1, route.wanted, task.rng, method.max_basis or ROOM)
     search.blind = True
     with progress_bar(task.progress, 1) as show:
         rule = task.rule.tightened(SHARE)
@@ -51,7 +53,9 @@ def pursue_in_single(
             if reason.converged:
                 pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
                 driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
-                state, reason = driver.iterate(state.x.astype(pencil.dtype), 0, step=state.step + 1)
+                x = state.x.astype(pencil.dtype)
+                search.basis.release()
+                state, reason = driver.iterate(x, 0, step=state.step + 1)
             if reason is Reason.EXHAUSTED:
                 return None
         except KeyboardInterrupt:
@@ -66,7 +70,9 @@ def pursue_in_single(
         pairs = verify(pencil, state.x[:, None])
     if reason is Reason.RESIDUAL and pairs.residuals[0] > (task.rule.residual_tol or 0.0):
         return None
-    pairs.gaps, pairs.spare = search.gaps(1), search.spare(converged=reason.converged)
+    pairs.gaps = search.gaps(1)
+    if search.basis.V.shape[1]:
+        pairs.spare = search.spare(converged=False)
     why = "the search began from a random vector, which has a part of every eigenvector"
     return Outcome(
         pencil,

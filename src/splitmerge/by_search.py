@@ -112,6 +112,8 @@ def _complete(task: Task, route: Route, search: Search, pairs: Pairs) -> bool | 
     pencil = route.pencil
     if not task.certify and (not pencil.dense or task.k == 1 or isinstance(route.domain, Inverted)):
         return None
+    # a count is made in the memory of the factor, which the vectors of states need
+    search.keep_given()
     one_sided = pencil.dense and route.wanted is Wanted.LARGEST and search.values.size > task.k
     if one_sided and counted_in_the_gap(pencil, pairs, float(search.values[task.k])):
         return True

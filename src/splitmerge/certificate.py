@@ -38,32 +38,25 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     λ̂ is within its error e of an eigenvalue, and within e²/gap where the gap to all others is larger (Kato, Temple);
     the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these.
     """
-    clusters = _clusters(values, errors)
-    bounds, angles = errors.copy(), np.ones_like(errors)
-    for label in np.unique(clusters):
-        inside = clusters == label
-        # what matters for a cluster is its distance to the rest, and its residuals together
-        distances = np.abs(values[inside][:, None] - values[~inside]) - errors[~inside]
-        gap = min(float(distances.min(initial=math.inf)), float(gaps[inside].min()))
-        together = float(np.linalg.norm(errors[inside]))
-        if gap > together:
-            angles[inside] = np.minimum(together / gap, 1.0)
-            # the squares of the residuals, but never less than rounding allows one to see
-            bounds[inside] = np.minimum(errors[inside], together**2 / gap + noise[inside])
-    return Bounds(bounds, angles, clusters)
-
-
-def _clusters(values: Array, errors: Array) -> Array:
-    """Number the groups of values whose intervals overlap."""
-    labels = np.zeros(values.size, int)
     order = np.argsort(values, kind="stable")
-    label, edge = -1, -math.inf
-    for i in order:
-        if values[i] - errors[i] > edge:
-            label += 1
-        edge = max(edge, values[i] + errors[i])
-        labels[i] = label
-    return np.asarray(labels)
+    v, e = values[order], errors[order]
+    # a new cluster begins where an interval [v − e, v + e] lies beyond all before it
+    upper, lower = np.maximum.accumulate(v + e), np.minimum.accumulate((v - e)[::-1])[::-1]
+    begins = np.concatenate([[True], (v - e)[1:] > upper[:-1]])
+    starts, labels = np.flatnonzero(begins), np.cumsum(begins) - 1
+    before = np.concatenate([[-math.inf], upper[starts[1:] - 1]])[labels]
+    after = np.concatenate([lower[starts[1:]], [math.inf]])[labels]
+    # what matters for a cluster is its distance to the rest, and its residuals together
+    gap = np.minimum.reduceat(np.minimum(np.minimum(after - v, v - before), gaps[order]), starts)[labels]
+    together = np.sqrt(np.add.reduceat(e**2, starts))[labels]
+    clear = gap > together
+    gap = np.where(clear, gap, 1.0)
+    sorted_angles = np.where(clear, together / gap, 1.0)
+    # the squares of the residuals, but never less than rounding allows one to see
+    sorted_bounds = np.where(clear, np.minimum(e, together**2 / gap + noise[order]), e)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return Bounds(sorted_bounds[place], sorted_angles[place], labels[place])
 
 
 def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
@@ -148,22 +141,17 @@ def _definite_without(
     M = _combination(pencil, sign, tau, dtype)
     values = pairs.values[beyond]
     if values.size:
-        G = _products(pencil, pairs)[:, beyond]
         # τ − λ < 0 becomes as large as the values are
         weights = np.abs(values - tau) + np.abs(values).max()
-        G = np.asfortranarray((G * np.sqrt(weights)).astype(dtype))
+        G = np.empty((pencil.n, values.size), dtype, order="F")
+        for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
+            x = np.ascontiguousarray(pairs.vectors[:, j], dtype=pencil.dtype)
+            np.multiply(x if pencil.B is None else pencil.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
         (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
         M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
     potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
     _, info = potrf(M, lower=0, clean=0, overwrite_a=1)
     return bool(info == 0)
-
-
-def _products(pencil: Pencil, pairs: Pairs) -> Array:
-    """B X, which may be known from when the pairs were judged."""
-    if pencil.B is None:
-        return pairs.vectors
-    return np.asarray(pencil.B.matrix @ pairs.vectors) if pairs.BX is None else pairs.BX
 
 
 def _combination(pencil: Pencil, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:

@@ -62,23 +62,23 @@ class DenseFactor:
         return np.asarray(self._trmm(1.0, self.U, X))
 
     def unwhiten(self, Y: Array) -> Array:
-        """U⁻¹ Y for columns Y."""
+        """U⁻¹ Y for columns Y, which may be overwritten."""
         if Y.shape[1] == 1:
             return np.asarray(self.trsv(self.U, Y[:, 0]))[:, None]
-        return np.asarray(self._trsm(1.0, self.U, Y))
+        return np.asarray(self._trsm(1.0, self.U, Y, overwrite_b=1))
 
     def dual(self, y: Array) -> Array:
         """Uᴴy, which is B x for x = U⁻¹y."""
         return np.asarray(self._trmv(self.U, y, trans=2))
 
     def half_solve(self, R: Array) -> Array:
-        """U⁻ᴴR for columns R."""
+        """U⁻ᴴR for columns R, which may be overwritten."""
         if R.shape[1] == 1:
             return np.asarray(self.trsv(self.U, R[:, 0], trans=2))[:, None]
-        return np.asarray(self._trsm(1.0, self.U, R, trans_a=2))
+        return np.asarray(self._trsm(1.0, self.U, R, trans_a=2, overwrite_b=1))
 
     def dual_norms(self, R: Array) -> Array:
-        """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r."""
+        """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r; R may be overwritten."""
         return np.asarray(np.linalg.norm(self.half_solve(R), axis=0))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:

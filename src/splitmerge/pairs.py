@@ -16,7 +16,7 @@ from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
 
 # As many columns are judged at a time: their products take less memory than the basis that they come from.
-COLUMNS = 12
+COLUMNS = 4
 
 
 @dataclass
@@ -26,8 +26,7 @@ class Pairs:
     `residuals` are as `Solution` defines them, `rounding` is what rounding alone may leave of them. Each value is
     within `deltas` of an eigenvalue; `noise` is the part of it that is due to rounding. `gaps` are the distances
     of the values to the eigenvalues that are not among these, as far as they are known. `spare` holds some vectors that
-    would come next, as good as they are. With `sigma`, `gaps` are those of 1/(λ − σ), whose vectors these are. `BX` are
-    the products of the vectors with B, where they were few enough to be kept.
+    would come next, as good as they are. With `sigma`, `gaps` are those of 1/(λ − σ), whose vectors these are.
     """
 
     values: Array
@@ -39,7 +38,6 @@ class Pairs:
     gaps: Array | None = None
     spare: Array | None = None
     sigma: float | None = None
-    BX: Array | None = None
 
 
 def verify(pencil: Pencil, X: Array) -> Pairs:
@@ -89,11 +87,10 @@ def judge(
     shifted = (values + pencil.shift).tolist()
     if sizes is None:
         sizes = np.array([magnitude(pencil, value) for value in shifted])
-    parts = [
-        _norms(pencil, values[i : i + COLUMNS], vectors[:, i : i + COLUMNS], solve=deltas is None)
-        for i in range(0, values.size, COLUMNS)
-    ]
-    norms, BX = parts[0] if len(parts) == 1 else (np.vstack([part[0] for part in parts]), None)
+    norms = np.zeros((values.size, 4))
+    for i in range(0, values.size, COLUMNS):
+        some = slice(i, i + COLUMNS)
+        norms[some] = _norms(pencil, values[some], vectors[:, some], solve=deltas is None)
     errors, lengths, scales = norms[:, 0], norms[:, 1], norms[:, 2] * sizes
     residuals = [relative(*pair) for pair in zip(errors.tolist(), scales.tolist(), strict=True)]
     rounding = [
@@ -101,7 +98,7 @@ def judge(
     ]
     noise = pencil.rounding_of(values, lengths)
     deltas = (norms[:, 3] if deltas is None else deltas) + noise
-    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise, BX=BX)
+    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise)
 
 
 def inverse_norms(pencil: Pencil, values: Array, X: Array, domain: Inverted) -> Array:
@@ -115,22 +112,24 @@ def inverse_norms(pencil: Pencil, values: Array, X: Array, domain: Inverted) -> 
     return np.asarray(np.abs(values - domain.sigma) * norms)
 
 
-def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> tuple[Array, Array]:
-    """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`); and B X."""
-    AX, BX = pencil.products_in_double(X)
-    R = AX - BX * values
+def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
+    """For each column x with r = Ax − λBx the norms ‖r‖, ‖x‖, ‖Bx‖ and √(rᴴB⁻¹r) (0 without `solve`)."""
+    R, BX = pencil.products_in_double(X)
+    for i, value in enumerate(values.tolist()):
+        R[:, i] -= value * BX[:, i]
     norms = np.zeros((values.size, 4))
     for i, M in enumerate((R, X, BX)):
-        norms[:, i] = np.linalg.norm(M, axis=0)
+        # entries are of safe size, and a norm from NumPy takes as long as a product of a small matrix
+        norms[:, i] = np.sqrt(np.einsum("ij,ij->j", M.conj(), M).real)
     if solve and isinstance(pencil.solver, DenseFactor):
         pencil.counts.monitoring.B_solves += values.size
-        norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype))
+        norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype, copy=False))
     elif solve:
         with pencil.counting(pencil.counts.monitoring):
             for i, r in enumerate(R.T.astype(pencil.dtype)):
                 w, _ = pencil.solve_B(np.ascontiguousarray(r))
                 norms[i, 3] = math.sqrt(max(float(np.vdot(r, w).real), 0.0))
-    return norms, BX
+    return norms
 
 
 def _hermitian(H: Array) -> Array:

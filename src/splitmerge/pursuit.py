@@ -66,8 +66,6 @@ class Pursuit:
                 if not reason.converged:
                     return reason, pairs
                 self.reason = reason
-                # a count may be made in the memory of the factor, which the vectors of states need
-                self.search.keep_given()
                 self.counted = self.complete(pairs)
                 if self.counted or (self.counted is None and not self.probing):
                     return reason, pairs

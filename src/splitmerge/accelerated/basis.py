@@ -24,7 +24,7 @@ from .domain import Domain
 from .wanted import Wanted
 
 # Rows that are rotated at a time in a restart: the copy stays small beside the basis.
-ROWS = 512
+ROWS = 256
 
 # How far from orthonormal a loose basis may be, as a power of eps. Up to eps^½ the matrix H would still be the
 # projection to rounding (Simon); what is beyond that is taken back.
@@ -84,6 +84,8 @@ class Basis:
         # what is not coupled is never written: nothing of an earlier basis may stand there
         self.H[:] = 0
         self.Q_dual, self.last_dual = [], []
+        if W.shape[1] == 1:
+            W, D = W[:, 0], D[:, 0]
         self._wait(W, D, scale=0.0)
         self.coupling = np.zeros((self.width, 0))
 
@@ -338,11 +340,16 @@ class Basis:
         """The combinations V S, in the coordinates of the domain."""
         V = self.V[:, : S.shape[0]]
         if S.shape[1] != 1 or not self.domain.single:
-            return np.asarray(V @ S.astype(self.V.dtype))
+            # in Fortran order, for the solves that follow
+            return np.asarray((S.T.astype(self.V.dtype) @ V.T).T)
         y = self.gemv(1.0, V, S[:, 0])
         # a loose basis has made it only nearly a unit vector
         y /= self.norm(y)
         return np.asarray(y)[:, None]
+
+    def release(self) -> None:
+        """Give the memory back: nothing more will be asked of this basis."""
+        self.V = self.V[:, :0].copy()
 
     def restart(self, values: Array, S: Array, *, couple: bool = True) -> None:
         """Keep the Ritz vectors V S with their `values`, and the waiting block (which is dropped if not `couple`)."""

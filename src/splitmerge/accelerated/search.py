@@ -15,7 +15,7 @@ from .domain import Domain
 from .wanted import Wanted
 
 # Beyond what the pairs themselves need: enough that restarts cost few products, few enough for the memory.
-ROOM = 45
+ROOM = 44
 
 # A probe is not decided before so many products: a random vector has its Rayleigh quotient in the middle of the
 # spectrum, and by Kuczyński and Woźniakowski's bound so many steps see a value that stands off by half of its width.
@@ -32,7 +32,7 @@ LOOK = 3
 NEAR = 30
 
 # At most so many vectors beyond the k wanted ones are handed out: enough to go on for a few more.
-SPARE = 10
+SPARE = 5
 
 
 class Search:
@@ -52,7 +52,7 @@ class Search:
         width: int = 1,
     ) -> None:
         self.pencil, self.domain, self.k, self.wanted = pencil, domain, k, wanted
-        capacity = 3 * k + ROOM if max_basis is None else max_basis
+        capacity = 2 * k + ROOM if max_basis is None else max_basis
         self.basis = Basis(domain, max(capacity, k + 4 * width), wanted, rng)
         self.index = self.advances = 0
         # is the start a random vector, of which nothing is to be seen at first?
@@ -122,7 +122,7 @@ class Search:
             sizes, goal = np.abs(found - self.values[self.k]), self.angle
         else:
             sizes, goal = np.abs(found) + self.pencil.shift, self.goal
-        worst = float((errors / np.maximum(sizes, tiny)).max())
+        worst = max(e / max(size, tiny) for e, size in zip(errors.tolist(), sizes.tolist(), strict=True))
         return math.log(max(worst, 1e-300)) - math.log(max(goal or 0.0, 1e-300))
 
     def salvage(self) -> bool:
