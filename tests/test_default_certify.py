@@ -8,7 +8,7 @@ from scipy.sparse.linalg import aslinearoperator
 import splitmerge as sm
 from pairs import pair_of
 from splitmerge.accelerated import Search
-from strategies import gep
+from strategies import gep, make_pair
 
 KINDS = {"dense": np.asarray, "sparse": sp.csr_array}
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -124,3 +124,13 @@ def test_only_the_default_certifies():
     for options in ({"certify": True}, {"sigma": 0.0}, {"which": "ends"}, {"which": "magnitude"}):
         with pytest.raises(ValueError, match="default"):
             sm.solve(A, B, method=sm.SplitMerge(), rng=0, **options)
+
+
+@pytest.mark.parametrize("seed", [1, 5, 7, 15, 36, 64])
+def test_a_loose_tolerance_does_not_hide_a_missed_value(seed):
+    """The count is made as near to the last pair as its own error allows, not some multiples of it further off."""
+    values = np.sort(np.random.default_rng(seed).uniform(0.5, 2.5, 200))[::-1]
+    pair = make_pair(values, kappa=200.0, seed=seed)
+    sol = sm.solve(pair.A, pair.B, 10, tol=2e-3, rng=seed, method=sm.Accelerated())
+    assert sol.verdict == "certified"
+    assert (np.abs(sol.eigenvalues - values[:10]) <= 2 * sol.error_bounds.max()).all()

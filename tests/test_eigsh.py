@@ -1,12 +1,6 @@
-"""`sm.eigsh` beside SciPy's: its own tests with ours in place of it, and larger pairs of every kind."""
+"""`sm.eigsh` beside SciPy's, on larger pairs of every kind."""
 
 from __future__ import annotations
-
-import importlib.util
-import inspect
-import itertools
-import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,80 +16,6 @@ from scipy.sparse.linalg import (
 from scipy.sparse.linalg import eigsh as scipy_eigsh
 
 import splitmerge as sm
-from splitmerge import scipy_api
-
-
-def _scipys_tests():
-    # the package is shadowed by the module of the same name, so the file is loaded by its path
-    path = Path(inspect.getfile(scipy_eigsh)).parent / "tests" / "test_arpack.py"
-    spec = importlib.util.spec_from_file_location("scipys_test_arpack", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-scipys = _scipys_tests()
-
-
-def _cases(name):
-    """Every combination of the parameters with which SciPy runs its test."""
-    marks = [mark for mark in getattr(scipys, name).pytestmark if mark.name == "parametrize"]
-    names = [[word.strip() for word in mark.args[0].split(",")] for mark in marks]
-    for values in itertools.product(*(mark.args[1] for mark in marks)):
-        arguments = {}
-        for keys, value in zip(names, values, strict=True):
-            arguments.update(zip(keys, value if len(keys) > 1 else (value,), strict=True))
-        yield arguments
-
-
-PARAMETRISED = {"test_symmetric_modes": 240, "test_hermitian_modes": 144, "test_symmetric_starting_vector": 20}
-CASES = [(name, case) for name in PARAMETRISED for case in _cases(name)]
-
-
-@pytest.fixture
-def calls(monkeypatch):
-    """Puts our eigsh in the place of SciPy's in its tests, and counts its calls."""
-    made = []
-
-    def eigsh(*args, **kwargs):
-        made.append(threading.get_ident())
-        return sm.eigsh(*args, **kwargs)
-
-    monkeypatch.setattr(scipys, "eigsh", eigsh)
-    return made
-
-
-def test_scipys_parametrisation_is_complete():
-    assert {name: len(list(_cases(name))) for name in PARAMETRISED} == PARAMETRISED
-
-
-@pytest.mark.parametrize("small", [100, 0], ids=["lapack", "search"])
-@pytest.mark.parametrize(("name", "case"), CASES)
-def test_scipys_own_tests(name, case, small, calls, monkeypatch):
-    if not small:
-        monkeypatch.setattr(scipy_api, "prefers_lapack", lambda *_, **__: False)
-        # the inverse of a matrix with a condition of 1000 costs a digit that LAPACK keeps
-        strict = scipys._get_test_tolerance
-        monkeypatch.setattr(scipys, "_get_test_tolerance", lambda *args: np.multiply(strict(*args), (1, 5, 5)))
-    getattr(scipys, name)(**case)
-    # SciPy's test tries again after a wrong answer: there is none
-    assert len(calls) == 1
-
-
-def test_scipys_no_convergence(calls):
-    scipys.test_symmetric_no_convergence()
-    assert len(calls) == 1
-
-
-def test_scipys_threads(calls):
-    scipys.test_parallel_threads(num_parallel_threads=1)
-    assert len(calls) == 11
-    assert len(set(calls)) > 1
-
-
-def test_scipys_k_greater(calls):
-    scipys.test_eigsh_for_k_greater()
-    assert len(calls) == 6
 
 
 def test_operators_may_call_eigsh_themselves():
@@ -548,3 +468,14 @@ def test_ctrl_c_comes_through():
 
     with pytest.raises(KeyboardInterrupt):
         sm.eigsh(LinearOperator((N, N), matvec=product, dtype=float), K, rng=0)
+
+
+def test_one_pair_in_two_precisions():
+    """The limit of products holds for a search in single precision and for what polishes its result, too."""
+    A, B = sm.gallery.synthetic_pair(450, 10, rng=0)
+    expected = eigh(A, B, subset_by_index=[449, 449], eigvals_only=True)
+    w, v = sm.eigsh(A, 1, M=B, which="LA", tol=1e-6)
+    np.testing.assert_allclose(w, expected, rtol=1e-11)
+    assert np.linalg.norm(A @ v - B @ v * w) <= 1e-6 * w * np.linalg.norm(B @ v)
+    with pytest.raises(ArpackNoConvergence):
+        sm.eigsh(A, 1, M=B, which="LA", tol=1e-6, ncv=5, maxiter=1)

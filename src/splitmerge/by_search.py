@@ -12,6 +12,7 @@ from .certificate import count_between, counted_in_the_gap, counts_fit, resoluti
 from .driver import Driver
 from .factor import DenseFactor
 from .history import History
+from .kernels import Array
 from .lapack import direct
 from .pairs import Pairs, judge, refine
 from .pencil import Pencil
@@ -131,29 +132,40 @@ def _renew(pencil: Pencil) -> None:
 
 
 def _counted(route: Route, pairs: Pairs) -> bool | None:
-    """Do the counts fit, at a distance from the last pair where rounding does not falsify them?"""
-    pencil = route.pencil
+    """Do the counts fit, as near to the last pair as rounding and the errors of the pairs allow?"""
+    pencil, values, deltas = route.pencil, pairs.values, pairs.deltas
     fits: bool | None = None
-    # an eigenvalue that is no further off than this counts as equal to the last one
-    slack = max(
-        10 * float(pairs.deltas[-2:].max()),
-        resolution(pencil, pairs, float(np.abs(pairs.values[-1]))),
+    # an eigenvalue that is no further off than this counts as equal
+    margin = max(
+        resolution(pencil, pairs, float(np.abs(values[-1]))),
         float(np.finfo(pencil.dtype).tiny) ** 0.5,
     )
     for _ in range(3):
         if isinstance(route.domain, Inverted):
             sigma = route.domain.sigma - route.wanted.centre
-            reach = float(np.abs(pairs.values - sigma).max()) - slack
-            inside = int((np.abs(pairs.values - sigma) < reach).sum())
+            distances = np.abs(values - sigma)
+            reach = -_clear(-float(distances.max()), -distances, deltas, margin)
+            inside = int((distances < reach).sum())
             count = count_between(pencil, sigma - reach, sigma + reach) if reach > 0 else 0
             fits = None if count is None else count == inside
         else:
-            low, high = route.wanted.window(pairs.values)
-            fits = counts_fit(pencil, pairs, low - slack, high + slack)
+            low, high = route.wanted.window(values)
+            fits = counts_fit(
+                pencil, pairs, -_clear(-low, -values, deltas, margin), _clear(high, values, deltas, margin)
+            )
         if fits is not None:
             return fits
-        slack *= 2
+        margin *= 2
     return fits
+
+
+def _clear(tau: float, values: Array, deltas: Array, margin: float) -> float:
+    """The first τ from `tau` upwards that is in none of the intervals in which the eigenvalues of the pairs are."""
+    edges = np.maximum(deltas, 0.0) + margin
+    for lower, upper in sorted(zip((values - edges).tolist(), (values + edges).tolist(), strict=True)):
+        if lower <= tau <= upper:
+            tau = upper + margin
+    return tau
 
 
 def _verdict(pursuit: Pursuit, reason: Reason, *, asked: bool) -> Verdict:

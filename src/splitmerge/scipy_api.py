@@ -30,6 +30,8 @@ from .state import State
 from .stopping import Check, MaxSteps, Reason, Residual, Rule
 from .task import Task
 
+# What the inverse next to σ may leave of a residual, in units of eps, when all that rounding allows is asked for.
+ROUNDING = 1000
 REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
 # SciPy hands complex matrices to `eigs`, which has other names
 COMPLEX_WHICH = ("LM", "SM", "LR", "SR", "LA", "SA")
@@ -66,21 +68,7 @@ def eigsh(
     """
     rng = np.random.default_rng(rng)
     is_complex = np.issubdtype(A.dtype, np.complexfloating)
-    if is_complex:
-        if mode != "normal":
-            raise ValueError(f"mode={mode} cannot be used with complex matrix A")
-        if which == "BE":
-            raise ValueError("which='BE' cannot be used with complex matrix A")
-    if A.shape[0] != A.shape[1]:
-        raise ValueError(f"expected square matrix (shape={A.shape})")
-    if M is not None:
-        if M.shape != A.shape:
-            raise ValueError(f"wrong M dimensions {M.shape}, should be {A.shape}")
-        if np.dtype(M.dtype).char.lower() != np.dtype(A.dtype).char.lower():
-            warnings.warn(
-                "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
-                stacklevel=2,
-            )
+    _check_matrices(A, M, which, mode)
     n, k = A.shape[0], operator.index(k)
     if k <= 0:
         raise ValueError("k must be greater than 0.")
@@ -120,6 +108,24 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
         if isinstance(matrix, LinearOperator):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
     return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+
+
+def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:
+    if np.issubdtype(A.dtype, np.complexfloating):
+        if mode != "normal":
+            raise ValueError(f"mode={mode} cannot be used with complex matrix A")
+        if which == "BE":
+            raise ValueError("which='BE' cannot be used with complex matrix A")
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix (shape={A.shape})")
+    if M is not None:
+        if M.shape != A.shape:
+            raise ValueError(f"wrong M dimensions {M.shape}, should be {A.shape}")
+        if np.dtype(M.dtype).char.lower() != np.dtype(A.dtype).char.lower():
+            warnings.warn(
+                "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
+                stacklevel=3,
+            )
 
 
 def _check_inverses(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
@@ -262,8 +268,8 @@ class _Request:
         return (values if back is None else back(values)), solution.eigenvectors
 
     def good_enough(self, solution: Solution) -> bool:
-        """Did the search converge in its own terms, which are all that ARPACK looks at, and not far off in ours?"""
-        bound = max(self.tolerance, math.sqrt(np.finfo(solution.eigenvectors.dtype).eps))
+        """Did the search converge in its own terms, which are all that ARPACK looks at, and to rounding in ours?"""
+        bound = max(self.tolerance, ROUNDING * float(np.finfo(solution.eigenvectors.dtype).eps))
         return solution.reason is Reason.UNCONFIRMED and bool((solution.residuals <= bound).all())
 
     def no_convergence(self, solution: Solution, back: Callable[[Array], Array] | None) -> ArpackNoConvergence:
@@ -329,9 +335,10 @@ class _MaxProducts(Rule):
     products: int
 
     def begin(self, pencil: Pencil) -> Check:
-        """The search counts them itself."""
+        """With A, or with its inverse."""
+        counts = pencil.counts
 
         def check(state: State) -> Reason | None:
-            return Reason.MAX_STEPS if state.memory.basis.products >= self.products else None
+            return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None
 
         return check
