@@ -39,7 +39,8 @@ class TestExplain:
     def test_operator_B(self, method):
         A, B = EASY
         text = sm.solve(A, operator_of(B), method=method, rng=0).explain()
-        assert "conjugate gradients" in text
+        # the default forms the matrix of a small operator, and says so
+        assert "conjugate gradients" in text or "B was formed" in text
         assert "preconditioned by its diagonal" not in text, "the diagonal of an operator is not known"
 
     @pytest.mark.parametrize("method", [sm.Accelerated, sm.Power])

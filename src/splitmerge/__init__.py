@@ -11,6 +11,7 @@ from . import gallery
 from .accelerated import Accelerated
 from .driver import iterates
 from .errors import NotConverged, NotPositiveDefinite
+from .files import read_pair
 from .history import History
 from .inner import Cholesky, ConjugateGradient, UserSolve
 from .methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
@@ -68,5 +69,6 @@ __all__ = [
     "iterates",
     "load",
     "positive_curvature",
+    "read_pair",
     "solve",
 ]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from scipy.sparse.linalg import spilu, splu
+from scipy.sparse.linalg import splu
 
 from .adapt import Operator
+from .backends import definite_factors, symmetric_lu
 from .errors import NotPositiveDefinite
 from .kernels import Array, kernels
 
@@ -98,20 +99,18 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
 
 
 class SparseFactor:
-    """Π B Πᵀ = L D Lᴴ by SuperLU without pivoting, in an order that keeps the fill of a symmetric matrix low."""
+    """Π B Πᵀ = L D Lᴴ without pivoting, in an order that keeps the fill of a symmetric matrix low."""
 
     def __init__(self, B: Any) -> None:
-        lu = symmetric_lu(B)
-        if lu is None:
+        factors = definite_factors(B)
+        if factors is None:
             raise _not_definite(_zero_pivot(B), 0.0)
-        self.lu: Any = lu
-        self.order = np.argsort(lu.perm_c)
-        self.pivots = lu.U.diagonal().real
+        self.factors, self.order, self.pivots = factors, factors.order, factors.pivots
         _check_pivots(self.pivots, np.abs(B.diagonal())[self.order], self.order)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
-        return self.lu.solve(b), b
+        return self.factors.solve(b), b
 
 
 class DenseShifted:
@@ -151,7 +150,7 @@ class SparseShifted:
         if lu is not None:
             self.lu: Any = lu
             if self._accurate():
-                self.negative = int((lu.U.diagonal().real < 0).sum())
+                self.negative = int((lu.pivots < 0).sum())
                 return
         try:
             self.lu = splu(sp.csc_matrix(K))
@@ -180,27 +179,6 @@ def shifted_factor(K: Operator) -> DenseShifted | SparseShifted:
     return DenseShifted(K.matrix) if K.kind == "dense" else SparseShifted(K.matrix)
 
 
-def symmetric_lu(B: Any, **incomplete: float) -> Any:
-    """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order.
-
-    With `drop_tol` and `fill_factor` the factorisation is incomplete.
-    """
-    factor: Any = spilu if incomplete else splu
-    try:
-        lu = factor(
-            sp.csc_matrix(B, copy=True),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-            **incomplete,
-        )
-    except RuntimeError as error:
-        if "singular" not in str(error):
-            raise
-        return None
-    return lu if (lu.perm_r == lu.perm_c).all() else None
-
-
 def _zero_pivot(B: Any) -> int:
     """Where a factorisation met a zero pivot: with a shift of the size of rounding it ends, and shows where."""
     diagonal = B.diagonal().real
@@ -210,8 +188,7 @@ def _zero_pivot(B: Any) -> int:
     lu = symmetric_lu(B + sp.diags_array(np.full(B.shape[0], shift, B.dtype)))
     if lu is None:
         return int(np.argmin(diagonal))
-    order = np.argsort(lu.perm_c)
-    return int(order[np.argmin(lu.U.diagonal().real / diagonal[order])])
+    return int(lu.order[np.argmin(lu.pivots / diagonal[lu.order])])
 
 
 def _check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:

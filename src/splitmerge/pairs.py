@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .accelerated import Inverted, Wanted
-from .factor import DenseFactor
+from .factor import DenseFactor, SparseFactor
 from .kernels import Array
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
@@ -124,6 +124,11 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
     if solve and isinstance(pencil.solver, DenseFactor):
         pencil.counts.monitoring.B_solves += values.size
         norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype, copy=False))
+    elif solve and isinstance(pencil.solver, SparseFactor):
+        pencil.counts.monitoring.B_solves += values.size
+        R = R.astype(pencil.dtype, copy=False)
+        W = pencil.solver.factors.solve(R)
+        norms[:, 3] = np.sqrt(np.maximum(np.einsum("ij,ij->j", R.conj(), W).real, 0.0))
     elif solve:
         with pencil.counting(pencil.counts.monitoring):
             for i, r in enumerate(R.T.astype(pencil.dtype)):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from .accelerated import Accelerated, Inverted, Wanted
 from .accelerated.domain import Domain, domain_of
-from .adapt import as_dense, plus
+from .adapt import Operator, as_dense, plus
 from .errors import NotPositiveDefinite
 from .factor import DenseFactor, DenseShifted, SparseFactor, SparseShifted, factorise, shifted_factor
 from .inner import ConjugateGradient, attach
 from .kernels import Array
-from .krylov import survey
+from .krylov import LanczosProcess, largest_eigenvalue, survey
 from .narrow import narrowed
 from .pencil import Pencil
 
@@ -27,6 +29,8 @@ SMALL_DENSE, A_PAIR_MORE = 200, 20
 # Beyond this share of the spectrum, LAPACK is the faster one as long as its matrices fit.
 SHARE = 1 / 6
 DENSE_LIMIT = 4000
+# Lanczos steps that show whether a mass matrix is positive definite, and how clear of singular it has to be for them.
+CHECK_STEPS, CLEAR = 40, 1e-3
 # Dense matrices from this size on are searched in single precision, where that will do.
 NARROW = 400
 
@@ -97,7 +101,7 @@ def choose(
     if narrow and not lapack and route.pencil is pencil and route.domain is None and inner is None:
         _narrow(route)
     if route.pencil.solver is None and route.domain is None:
-        _attach(route, inner)
+        _attach(route, inner, k)
     if lapack:
         route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
     elif route.domain is None:
@@ -125,22 +129,42 @@ def _form(route: Route, k: int) -> None:
     Forming it takes as long as the half solves of 100 (n = 256) to 210 (n = 4096) products.
     """
     pencil = route.pencil
-    expected = (30 + 8 * k) * (pencil.n / 512) ** 0.4
+    expected = _expected(pencil.n, k)
     if isinstance(pencil.solver, DenseFactor) and pencil.A.kind == "dense" and expected > 220:
         pencil.explicit = pencil.solver.transformed(np.array(pencil.A.matrix, order="F"))
         route.say(f"Some {expected:.0f} products were expected, so the transformed matrix U⁻ᴴAU⁻¹ was formed.")
 
 
-def _attach(route: Route, inner: Any) -> None:
-    """Give the pencil its solver for B: the factor of a matrix, conjugate gradients to the end for an operator."""
+def _expected(n: int, k: int) -> float:
+    """How many products a search for k pairs may take."""
+    return float((30 + 8 * k) * (n / 512) ** 0.4)
+
+
+def _attach(route: Route, inner: Any, k: int) -> None:
+    """Give the pencil its solver for B: the factor of a matrix, conjugate gradients to the end for an operator.
+
+    The columns of a small operator B are computed and factorised where that takes fewer products than the solves would.
+    """
     pencil = route.pencil
     if inner is None and pencil.B is not None and pencil.B.matrix is None:
-        inner = ConjugateGradient(max_steps=max(5000, 10 * pencil.n), tol=1e-13)
+        if pencil.n <= DENSE_LIMIT and not _solves_quickly(pencil, math.ceil(pencil.n / _expected(pencil.n, k))):
+            pencil.counts.setup.B_products += pencil.n
+            pencil.B = as_dense(pencil.B)
+            route.say(f"Solves with the operator B were expected to take more than {pencil.n} products: B was formed.")
+        else:
+            inner = ConjugateGradient(max_steps=max(5000, 10 * pencil.n), tol=1e-13)
     inner = attach(pencil, inner)
     if inner is None:
         route.say("B is the identity, so no work was done for it.")
     else:
         route.say(f"Systems with B were solved by {inner.describe(pencil)}.")
+
+
+def _solves_quickly(pencil: Pencil, steps: int) -> bool:
+    """Do so many steps of conjugate gradients solve a system with B?"""
+    b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
+    _, Bw = ConjugateGradient(max_steps=steps, tol=1e-13).prepare(pencil).solve(b, None, None)
+    return bool(np.linalg.norm(b - Bw) <= 1e3 * pencil.eps * np.linalg.norm(b))
 
 
 def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: bool) -> Route:
@@ -173,12 +197,30 @@ def _smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: b
 def _check_B(pencil: Pencil) -> None:
     """Refuse a B that is not positive definite although nothing here solves with it."""
     B = pencil.B
-    if B is None:
+    if B is None or (B.kind == "sparse" and _surely_definite(B)):
         return
+    factorise(B)
+
+
+def _surely_definite(B: Operator) -> bool:
+    """Is B with its diagonal scaled to 1 clear of singular, as a mass matrix is? Else a factorisation has to tell.
+
+    Its eigenvalues are below the largest row sum c, and a few Lanczos steps bound those of cI − B, wrongly once in a
+    million times.
+    """
     diagonal = B.diagonal().real
-    # by Gershgorin's circles, a diagonal that outweighs its row is proof enough
-    if B.kind == "dense" or not (2 * diagonal > (1 + 100 * pencil.eps) * abs(B.matrix).sum(axis=1)).all():
-        factorise(B)
+    if not (diagonal > 0).all():
+        return False
+    D = sp.diags_array(1 / np.sqrt(diagonal))
+    scaled = D @ B.matrix @ D
+    sums = np.asarray(abs(scaled).sum(axis=1))
+    if (sums < 2 - 100 * float(np.finfo(B.dtype).eps)).all():
+        # by Gershgorin's circles, a diagonal that outweighs its row is proof enough
+        return True
+    c = float(sums.max())
+    x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
+    process = LanczosProcess(lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False)
+    return largest_eigenvalue(process, CHECK_STEPS) < (1 - CLEAR) * c
 
 
 def _lowest(pencil: Pencil, rng: np.random.Generator) -> float:
@@ -287,13 +329,16 @@ def _definite(pencil: Pencil, sigma: float, sign: int) -> Route | None:
         return None
     route = Route(swapped)
     eta = -sigma * pencil.unit
+    by = f" by {swapped.solver.factors.name}" if isinstance(swapped.solver, SparseFactor) else ""
     if sigma == 0:
-        route.say("A is positive definite: its smallest were found as the largest of (B, A), with A factorised.")
+        route.say(f"A is positive definite: its smallest were found as the largest of (B, A), with A factorised{by}.")
     else:
         shown = f"A {'+' if eta >= 0 else '−'} {abs(eta):.6g} B"
         if sign < 0:
             shown = f"−({shown})"
-        route.say(f"{shown} is positive definite: the values next to {-eta:.6g} were found with its Cholesky factor.")
+        route.say(
+            f"{shown} is positive definite: the values next to {-eta:.6g} were found with its Cholesky factor{by}."
+        )
     return route
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..factor import factorise
+from ..factor import SparseFactor, factorise
 from ..pencil import BSolver, Pencil
 
 
@@ -20,4 +20,5 @@ class Cholesky:
 
     def describe(self, pencil: Pencil) -> str:
         """In words, for `Solution.explain`."""
-        return "a Cholesky factorisation of B"
+        by = f" by {pencil.solver.factors.name}" if isinstance(pencil.solver, SparseFactor) else ""
+        return f"a Cholesky factorisation of B{by}"

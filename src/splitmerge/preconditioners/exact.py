@@ -48,7 +48,7 @@ class _DenseCholesky(Prepared):
 
 class _SparseCholesky(SparseTriangular):
     def __init__(self, factor: SparseFactor) -> None:
-        G = (factor.lu.L @ sp.diags_array(np.sqrt(factor.pivots))).tocsc()
+        G = (factor.factors.L @ sp.diags_array(np.sqrt(factor.pivots))).tocsc()
         super().__init__(G, factor.order, np.ones_like(factor.pivots), exact=True)
         self.factor = factor
 

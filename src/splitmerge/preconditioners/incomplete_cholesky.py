@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from ..backends import symmetric_lu
 from ..checks import real
-from ..factor import symmetric_lu
 from ..pencil import Pencil
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
@@ -47,6 +47,6 @@ class IncompleteCholesky(Preconditioner):
 
     def _attempt(self, B: sp.csc_matrix) -> tuple[sp.csc_array, np.ndarray] | None:
         lu = symmetric_lu(B, drop_tol=self.drop_tol, fill_factor=self.fill)
-        if lu is None or not (lu.U.diagonal().real > 0).all():
+        if lu is None or not (lu.pivots > 0).all():
             return None
-        return (lu.L @ sp.diags_array(np.sqrt(lu.U.diagonal().real))).tocsc(), np.argsort(lu.perm_c)
+        return (lu.L @ sp.diags_array(np.sqrt(lu.pivots))).tocsc(), lu.order

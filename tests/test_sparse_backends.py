@@ -1,0 +1,126 @@
+"""Every sparse factorisation that is installed does the same, and the choice is said."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+import splitmerge as sm
+from splitmerge import backends
+
+BACKENDS = {"CHOLMOD": (), "nested dissection": ("sksparse",), "minimum degree": ("sksparse", "pymetis")}
+
+
+def grid(m: int, dtype: type = float) -> tuple[sp.csr_array, sp.csr_array]:
+    """Stiffness and mass of bilinear elements on an oblong grid; with phases on the couplings if complex."""
+    ones = np.ones(m)
+    K1 = sp.diags_array([-ones[1:], 2 * ones, -ones[1:]], offsets=[-1, 0, 1])
+    M1 = sp.diags_array([ones[1:], 4 * ones, ones[1:]], offsets=[-1, 0, 1]) / 6
+    K, M = sp.kron(K1, M1) + 1.1 * sp.kron(M1, K1), sp.kron(M1, M1)
+    if np.dtype(dtype).kind == "c":
+        phase = sp.diags_array(np.exp(1j * np.arange(m * m)))
+        K, M = phase @ K @ phase.conj(), phase @ M @ phase.conj()
+    return sp.csr_array(K), sp.csr_array(M)
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request, monkeypatch):
+    """The name of the backend that is taken when these packages are missing; small matrices are dissected, too."""
+    for name in BACKENDS[request.param]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in {"CHOLMOD": ("sksparse",), "nested dissection": ("pymetis",)}.get(request.param, ()):
+        pytest.importorskip(name)
+    monkeypatch.setattr(backends, "DISSECTED", 10)
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+def test_pairs(backend, which, dtype):
+    K, M = grid(14, dtype)
+    sol = sm.solve(K, M, 6, which=which, rng=0)
+    values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
+    np.testing.assert_allclose(sol.eigenvalues, values[:6] if which == "smallest" else values[::-1][:6], rtol=1e-10)
+    assert backend in sol.explain()
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_factors(backend, dtype):
+    K, _ = grid(9, dtype)
+    factors = backends.definite_factors(K)
+    assert backend in factors.name
+    L, order = factors.L.toarray(), factors.order
+    permuted = K.toarray()[np.ix_(order, order)]
+    np.testing.assert_allclose((L * factors.pivots) @ L.conj().T, permuted, atol=1e-12)
+    b = np.random.default_rng(0).standard_normal((81, 3)).astype(dtype)
+    for rhs in (b, np.ascontiguousarray(b[:, 0])):
+        np.testing.assert_allclose(K @ factors.solve(rhs), rhs, atol=1e-10)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0])
+def test_bad_B_is_refused_by_all(backend, value):
+    K, M = grid(9)
+    M = M.tolil()
+    M[40, :] = M[:, 40] = 0
+    M[40, 40] = value
+    with pytest.raises(sm.NotPositiveDefinite, match=r"pivot 40|row 40"):
+        sm.solve(K, sp.csr_array(M), 3, rng=0)
+
+
+@pytest.mark.parametrize("which", ["smallest", "largest"])
+def test_indefinite_stiffness(backend, which):
+    K, M = grid(12)
+    sol = sm.solve(K - 2 * M, M, 4, which=which, rng=0, certify=True)
+    values = scipy.linalg.eigh((K - 2 * M).toarray(), M.toarray(), eigvals_only=True)
+    np.testing.assert_allclose(sol.eigenvalues, values[:4] if which == "smallest" else values[::-1][:4], rtol=1e-9)
+    assert sol.verdict == "certified"
+
+
+class TestDefiniteWithoutAFactor:
+    """Where nothing solves with B, a few products show that it is a mass matrix; else it is factorised."""
+
+    def test_singular_to_rounding(self):
+        K, _ = grid(10)
+        M = sp.csr_array(sp.kron(sp.eye_array(50), np.ones((2, 2))))
+        with pytest.raises(sm.NotPositiveDefinite):
+            sm.solve(K, M, 3, which="smallest", rng=0, method=sm.Accelerated())
+
+    @pytest.mark.parametrize("low", [-1e-2, -1e-4, -1e-8])
+    def test_one_bad_direction(self, low):
+        """A path's Laplacian that is moved so that its least eigenvalue is negative."""
+        K, _ = grid(12)
+        path = sp.diags_array([-np.ones(143), np.full(144, 2.0), -np.ones(143)], offsets=[-1, 0, 1])
+        M = sp.csr_array(path + (low - np.linalg.eigvalsh(path.toarray())[0]) * sp.eye_array(144))
+        with pytest.raises(sm.NotPositiveDefinite):
+            sm.solve(K, M, 3, which="smallest", rng=0, method=sm.Accelerated())
+
+
+class TestOperators:
+    @pytest.mark.parametrize(("kappa", "formed"), [(1.01, False), (1e4, True)])
+    def test_small_operator_B(self, kappa, formed):
+        """Its matrix is formed where that takes fewer products than the solves; the products are counted."""
+        n, calls = 300, []
+        rng = np.random.default_rng(0)
+        Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        B = (Q * np.geomspace(1, kappa, n)) @ Q.T
+        B = (B + B.T) / 2
+        A = np.diag(np.linspace(0, 1, n))
+
+        def product(x):
+            calls.append(x.shape[1] if x.ndim == 2 else 1)
+            return B @ x
+
+        operator = LinearOperator((n, n), matvec=product, matmat=product, dtype=float)
+        sol = sm.solve(A, operator, 2, rng=0)
+        expected = scipy.linalg.eigh(A, B, eigvals_only=True)[::-1][:2]
+        np.testing.assert_allclose(sol.eigenvalues, expected, rtol=1e-10)
+        assert ("B was formed" in sol.explain()) == formed
+        counts = sol.counts
+        booked = counts.B_products + counts.setup.B_products + counts.monitoring.B_products
+        # two more show whether the operator is symmetric
+        assert sum(calls) <= booked + 2
