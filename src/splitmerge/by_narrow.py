@@ -11,8 +11,8 @@ from .history import History
 from .kernels import Array
 from .narrow import Corrector, Polish
 from .pairs import judge, verify
+from .plan import Route
 from .progress import progress_bar
-from .route import Route
 from .solution import Verdict
 from .state import State
 from .stopping import Check, Reason, Rule

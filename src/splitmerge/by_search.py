@@ -16,9 +16,10 @@ from .kernels import Array
 from .lapack import direct
 from .pairs import Pairs, judge, refine
 from .pencil import Pencil
+from .plan import Route
 from .progress import progress_bar
 from .pursuit import Pursuit
-from .route import Route, choose
+from .route import choose
 from .solution import Verdict
 from .stopping import Reason, visible
 from .task import Outcome, Task, Warm, starts

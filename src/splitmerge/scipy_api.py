@@ -21,8 +21,9 @@ from .errors import NotConverged, NotPositiveDefinite
 from .inner import UserSolve
 from .kernels import Array
 from .pencil import Pencil
+from .plan import Route
 from .policy import Mended
-from .route import DENSE_LIMIT, Route, prefers_lapack
+from .route import DENSE_LIMIT, prefers_lapack
 from .shifted import MODES, all_pairs, is_operator, reduce, transform, with_entries
 from .solution import Solution
 from .solve import carry_out, solve

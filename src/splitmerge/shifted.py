@@ -20,10 +20,12 @@ from .accelerated import Inverted, Wanted
 from .adapt import adapt, as_dense
 from .errors import NotPositiveDefinite
 from .factor import is_definite
+from .inverse import inverse
 from .kernels import Array
 from .pencil import Pencil, ShiftedSolver
+from .plan import Route
 from .policy import range_of
-from .route import DENSE_LIMIT, Route, inverse
+from .route import DENSE_LIMIT
 
 MODES = ("normal", "buckling", "cayley")
 

@@ -14,8 +14,8 @@ from .krylov import random_vector
 from .methods import Method
 from .pairs import Pairs
 from .pencil import Pencil
+from .plan import Route
 from .policy import Mended
-from .route import Route
 from .solution import Problem, Verdict
 from .state import State
 from .stopping import Reason, Rule, columns

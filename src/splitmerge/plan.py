@@ -1,0 +1,38 @@
+"""How the pairs will be sought."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .accelerated import Wanted
+from .accelerated.domain import Domain
+from .kernels import Array
+from .pencil import Pencil
+
+
+@dataclass
+class Route:
+    """How the pairs will be sought: the most `wanted` of `pencil`, in `domain`, or by LAPACK when there is none."""
+
+    pencil: Pencil
+    wanted: Wanted = Wanted.LARGEST
+    domain: Domain | None = None
+    sigma: float | None = None
+    lines: list[str] = field(default_factory=list)
+    # the pair in single precision, where the search is to be made in that
+    narrow: Pencil | None = None
+
+    @property
+    def order(self) -> Callable[[Array], Array] | None:
+        """For LAPACK, which has all values: their indices, the most wanted first; None just for the largest."""
+        sigma = self.sigma
+        if sigma is not None:
+            return lambda values: np.argsort(np.abs(values - sigma), kind="stable")
+        return None if self.wanted is Wanted.LARGEST else self.wanted.order
+
+    def say(self, line: str) -> None:
+        """Add a sentence to what `explain` tells."""
+        self.lines.append(line)
