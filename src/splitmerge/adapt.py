@@ -316,7 +316,7 @@ def _sparse(a: Any, size: float, scale: float) -> Operator:
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
     u, v = np.random.default_rng(0).standard_normal((2, n))
-    Mu, Mv = (_product(M, x, n, name) for x in (u, v))
+    Mu, Mv = (_product(M, x, name) for x in (u, v))
     size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
     asymmetry = 0.0
     if size > 0:
@@ -341,14 +341,18 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
         x = x * before if scale != 1 else x
         if dtype.kind == "c" and not takes_complex:
             # a real operator beside a complex partner
-            y = _product(M, x.real, n, name) + 1j * _product(M, x.imag, n, name)
+            y = _product(M, x.real, name) + 1j * _product(M, x.imag, name)
         else:
-            y = _product(M, x, n, name)
+            y = _product(M, x, name)
         # a copy: the user's code may return its argument, or one buffer again and again
         return np.array(y * after if scale != 1 else y, dtype=dtype)
 
     def times_block(X: Array) -> Array:
-        return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+        if not isinstance(M, LinearOperator) or scale != 1 or (dtype.kind == "c" and not takes_complex):
+            return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+        # its own way with columns, a few at a time
+        blocks = [_product(M, X[:, i : i + _BLOCK], name) for i in range(0, X.shape[1], _BLOCK)]
+        return np.hstack(blocks).astype(dtype, copy=False)
 
     def recast(other: np.dtype[Any]) -> Operator:
         return _function(M, name, n, other, size, scale)
@@ -356,10 +360,10 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
     return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
 
 
-def _product(M: Any, x: Array, n: int, name: str) -> Array:
+def _product(M: Any, x: Array, name: str) -> Array:
     y = np.asarray(M @ x)
-    if y.shape != (n,) or y.dtype.kind not in "biufc":
-        raise ValueError(f"{name} @ x gave shape {y.shape} and dtype {y.dtype} for x of length {n}; a vector is needed")
+    if y.shape != x.shape or y.dtype.kind not in "biufc":
+        raise ValueError(f"{name} @ x gave shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; give the same")
     if not np.isfinite(y).all():
         raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
     return y
