@@ -11,6 +11,7 @@ from .history import History
 from .kernels import Array
 from .narrow import Corrector, Polish
 from .pairs import judge, verify
+from .pencil import Pencil
 from .plan import Route
 from .progress import progress_bar
 from .solution import Verdict
@@ -51,9 +52,9 @@ def pursue_in_single(
         try:
             state, reason = driver.iterate(X, 0)
             if reason.converged:
-                pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
-                driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
                 x = state.x.astype(pencil.dtype)
+                _compare_alike(pencil, narrow)
+                driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
                 search.basis.release()
                 state, reason = driver.iterate(x, 0, step=state.step + 1)
             if reason is Reason.EXHAUSTED:
@@ -62,7 +63,7 @@ def pursue_in_single(
             if driver.last is None and not search.salvage():
                 raise
             state, reason = driver.last or search.pair(0), Reason.INTERRUPTED
-    pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
+    _compare_alike(pencil, narrow)
     if reason.converged:
         pairs = judge(pencil, np.array([state.value - pencil.shift]), (state.x / state.b**0.5)[:, None])
     else:
@@ -85,6 +86,11 @@ def pursue_in_single(
         driver.steps,
         driver.history,
     )
+
+
+def _compare_alike(pencil: Pencil, narrow: Pencil) -> None:
+    """Let residuals in double precision be relative to what they were relative to in single."""
+    pencil.transform(shift=narrow.shift, found=pencil.found, B_found=pencil.B_found, radius=narrow.radius)
 
 
 def _floored(rule: Rule, search: Search) -> Check:

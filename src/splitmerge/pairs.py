@@ -15,8 +15,9 @@ from .kernels import Array
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
 
-# As many columns are judged at a time: their products take less memory than the basis that they come from.
-COLUMNS = 4
+# So many numbers are judged at a time, and no fewer than so many columns: their products then take less memory than the
+# basis that they come from, and not more time than it takes to call for them.
+NUMBERS, COLUMNS = 2**13, 4
 
 
 @dataclass
@@ -88,8 +89,9 @@ def judge(
     if sizes is None:
         sizes = np.array([magnitude(pencil, value) for value in shifted])
     norms = np.zeros((values.size, 4))
-    for i in range(0, values.size, COLUMNS):
-        some = slice(i, i + COLUMNS)
+    step = max(NUMBERS // pencil.n, COLUMNS)
+    for i in range(0, values.size, step):
+        some = slice(i, i + step)
         norms[some] = _norms(pencil, values[some], vectors[:, some], solve=deltas is None)
     errors, lengths, scales = norms[:, 0], norms[:, 1], norms[:, 2] * sizes
     residuals = [relative(*pair) for pair in zip(errors.tolist(), scales.tolist(), strict=True)]
