@@ -124,3 +124,22 @@ class TestOperators:
         booked = counts.B_products + counts.setup.B_products + counts.monitoring.B_products
         # two more show whether the operator is symmetric
         assert sum(calls) <= booked + 2
+
+
+@pytest.mark.parametrize("name", ["diagonal", "blocks", "arrow", "half empty"])
+def test_graphs_without_or_with_odd_edges(backend, name):
+    n = 60
+    arrow = sp.lil_array((n, n))
+    arrow.setdiag(10.0)
+    arrow[0, 1:] = arrow[1:, 0] = 0.1
+    path = sp.diags_array([-np.ones(n // 2 - 1), np.full(n // 2, 2.5), -np.ones(n // 2 - 1)], offsets=[-1, 0, 1])
+    B = {
+        "diagonal": sp.diags_array(np.arange(1.0, n + 1)),
+        "blocks": sp.block_diag([np.eye(2) + 1] * (n // 2)),
+        "arrow": arrow,
+        "half empty": sp.block_diag([sp.eye_array(n // 2), path]),
+    }[name]
+    factors = backends.definite_factors(sp.csr_array(B))
+    assert backend in factors.name
+    np.testing.assert_array_equal(np.sort(factors.order), np.arange(n))
+    np.testing.assert_allclose(B @ factors.solve(np.ones(n)), np.ones(n), rtol=1e-12)
