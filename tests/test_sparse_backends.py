@@ -143,3 +143,19 @@ def test_graphs_without_or_with_odd_edges(backend, name):
     assert backend in factors.name
     np.testing.assert_array_equal(np.sort(factors.order), np.arange(n))
     np.testing.assert_allclose(B @ factors.solve(np.ones(n)), np.ones(n), rtol=1e-12)
+
+
+@pytest.mark.parametrize("certify", [False, True])
+def test_floating_bodies(backend, certify):
+    """Three bodies that nothing holds: as many zero modes, and all of their other modes three times."""
+    m = 12
+    ones = np.ones(m)
+    ends = np.array([1.0, *2 * ones[2:], 1.0])
+    K1 = sp.diags_array([-ones[1:], ends, -ones[1:]], offsets=[-1, 0, 1])
+    M1 = sp.diags_array([ones[1:], 2 * ends, ones[1:]], offsets=[-1, 0, 1]) / 6
+    K, M = sp.kron(K1, M1) + 1.1 * sp.kron(M1, K1), sp.kron(M1, M1)
+    values = np.repeat(scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True), 3)
+    K, M = (sp.csr_array(sp.block_diag([X] * 3)) for X in (K, M))
+    sol = sm.solve(K, M, 8, which="smallest", rng=0, certify=certify)
+    np.testing.assert_allclose(sol.eigenvalues, values[:8], atol=1e-10 * values[8])
+    assert sol.verdict == ("certified" if certify else "probed")

@@ -244,8 +244,9 @@ def _measure(a: Array) -> tuple[float, float]:
 
 
 def _largest_finite(a: Array) -> float:
-    """max |entry|, by BLAS where that can do it."""
-    if a.dtype.kind == "c" or not (a.flags.f_contiguous or a.flags.c_contiguous) or a.size >= 2**31:
+    """max |entry|, by BLAS where that can do it and NumPy would read a large array twice."""
+    contiguous = a.flags.f_contiguous or a.flags.c_contiguous
+    if a.dtype.kind == "c" or not contiguous or not 2**17 <= a.size < 2**31:
         return _largest(a)
     entries = a.ravel(order="K")
     return abs(float(entries[(idamax if a.dtype.char == "d" else isamax)(entries)]))
