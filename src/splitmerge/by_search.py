@@ -116,10 +116,12 @@ def _complete(task: Task, route: Route, search: Search, pairs: Pairs) -> bool | 
         return None
     # a count is made in the memory of the factor, which the vectors of states need
     search.keep_given()
-    one_sided = pencil.dense and route.wanted is Wanted.LARGEST and search.values.size > task.k
-    if one_sided and counted_in_the_gap(pencil, pairs, float(search.values[task.k])):
-        return True
-    _renew(pencil)
+    if pencil.dense and route.wanted is Wanted.LARGEST and search.values.size > task.k:
+        fits = counted_in_the_gap(pencil, pairs, float(search.values[task.k]))
+        if fits:
+            return True
+        if fits is False:
+            _renew(pencil)
     fits = _counted(route, pairs)
     if not fits:
         _renew(pencil)

@@ -74,18 +74,18 @@ def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
     return 4 * float(pencil.rounding_of(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 
-def counted_in_the_gap(pencil: Pencil, pairs: Pairs, following: float) -> bool:
+def counted_in_the_gap(pencil: Pencil, pairs: Pairs, following: float) -> bool | None:
     """Are the pairs all the eigenvalues above a τ that lies between the last of them and the one `following`?
 
-    One Cholesky factorisation in single precision, where the gap is wide enough for that; otherwise, as when it fails,
-    False, which says nothing. It is made in the memory of the factor of B, whose solver is spent by it.
+    One Cholesky factorisation in single precision; None where the gap is too narrow for that. False says nothing: the
+    next eigenvalue may be in the gap. It is made in the memory of the factor of B, whose solver is spent by it.
     """
     last = float(pairs.values[-1])
     gap = last - following
     rounding = resolution(pencil, pairs, abs(last)) * float(np.finfo(np.float32).eps) / pencil.eps
     margin = max(2 * rounding, 0.1 * gap)
     if pencil.dtype.char not in "dD" or not 2 * margin < gap:
-        return False
+        return None
     if not _definite_without(pencil, pairs, last - margin, pairs.values > last - margin, single=True):
         return False
     if pairs.gaps is not None:
