@@ -129,15 +129,15 @@ class TestMaxSeconds:
 
     def test_holds_over_all_pairs(self):
         A, B = HARD
-        slow = LinearOperator(A.shape, matvec=lambda x: (time.sleep(5e-4), A @ x)[1], dtype=float)
+        slow = LinearOperator(A.shape, matvec=lambda x: (time.sleep(2e-3), A @ x)[1], dtype=float)
         begin = time.perf_counter()
         with pytest.raises(sm.NotConverged) as caught:
-            sm.solve(slow, B, 100, stop=Residual(1e-2) | MaxSeconds(0.1), rng=0, method=sm.Lanczos())
+            sm.solve(slow, B, 100, stop=Residual(1e-2) | MaxSeconds(0.4), rng=0, method=sm.Lanczos())
         sol = caught.value.solution
         assert sol.reason is Reason.MAX_SECONDS
         assert 1 < sol.eigenvalues.size < 100
-        assert time.perf_counter() - begin < 2
-        assert 0.1 <= sol.seconds.iteration < 1
+        assert time.perf_counter() - begin < 5
+        assert 0.4 <= sol.seconds.iteration < 3
         honest(sol, A, B)
 
     def test_setup_is_not_counted(self):
