@@ -59,7 +59,9 @@ def test_every_method_solves_with_nothing_else_said(method):
     np.testing.assert_allclose(sol.eigenvalues, np.sort(exact)[::-1][:2], rtol=1e-8)
 
 
-def test_readme_examples_run(capsys):
+def test_readme_examples_run(capsys, tmp_path, monkeypatch):
+    # they save a file
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     assert len(blocks) >= 2
     exec("\n".join(blocks), {})
