@@ -195,6 +195,19 @@ class TestEnds:
         sol = partial(sm.Reason.MAX_STEPS, pair.A, pair.B, max_steps=steps)
         assert sol.steps == steps
 
+    def test_seconds_run_from_the_end_of_the_set_up(self) -> None:
+        pair = make_pair(spectrum(), seed=9)
+        sol = sm.solve(pair.A, pair.B, rng=0)
+        assert taken(sol)
+        assert (np.diff(sol.history.seconds) >= 0).all()
+        assert sol.history.seconds[-1] <= sol.seconds.iteration
+
+    def test_angle_to_another_vector(self) -> None:
+        """That rounding is reached does not make up for an angle that is not."""
+        pair = make_pair(spectrum(), seed=9)
+        rule = sm.SineAngle(pair.vectors[:, 3], 1e-5)
+        partial(sm.Reason.MAX_STEPS, pair.A, pair.B, stop=rule, max_steps=60)
+
     def test_max_seconds(self) -> None:
         pair = make_pair(spectrum(), seed=9)
         partial(sm.Reason.MAX_SECONDS, pair.A, pair.B, stop=sm.Residual(1e-8) | sm.MaxSeconds(1e-9))

@@ -10,13 +10,13 @@ from .driver import Driver
 from .history import History
 from .kernels import Array
 from .narrow import Corrector, Polish
-from .pairs import judge, verify
+from .pairs import Pairs, judge, verify
 from .pencil import Pencil
 from .plan import Route
 from .progress import progress_bar
 from .solution import Verdict
 from .state import State
-from .stopping import Check, Reason, Rule
+from .stopping import Check, Reason, Rule, visible
 from .task import Outcome, Task
 
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
@@ -43,6 +43,7 @@ def pursue_in_single(
     """The pair; None if double precision has to find it."""
     narrow, pencil = route.narrow, route.pencil
     assert narrow is not None
+    narrow.clock = ready
     search = Search(narrow, domain_of(narrow), 1, route.wanted, task.rng, method.max_basis or ROOM)
     search.blind = True
     with progress_bar(task.progress, 1) as show:
@@ -69,7 +70,7 @@ def pursue_in_single(
     else:
         # the value may be one of single precision still
         pairs = verify(pencil, state.x[:, None])
-    if reason is Reason.RESIDUAL and pairs.residuals[0] > (task.rule.residual_tol or 0.0):
+    if not _stands(reason, pairs, pencil, task.rule.residual_tol):
         return None
     pairs.gaps = search.gaps(1)
     if search.basis.V.shape[1]:
@@ -86,6 +87,16 @@ def pursue_in_single(
         driver.steps,
         driver.history,
     )
+
+
+def _stands(reason: Reason, pairs: Pairs, pencil: Pencil, tol: float | None) -> bool:
+    """Does the residual, recomputed, bear the reason out? That rounding is reached is none for an angle."""
+    if reason not in (Reason.RESIDUAL, Reason.PRECISION):
+        return True
+    if tol is None:
+        return False
+    least = tol if reason is Reason.RESIDUAL else max(tol, visible(pencil), float(pairs.rounding[0]))
+    return bool(pairs.residuals[0] <= least)
 
 
 def _compare_alike(pencil: Pencil, narrow: Pencil) -> None:

@@ -104,8 +104,8 @@ class Polished(State):
 
     @property
     def final(self) -> bool:
-        """Has this gone on for too long?"""
-        return self.turns >= MAX_STEPS
+        """Has this gone on for too long, or is there nothing to correct?"""
+        return self.turns >= MAX_STEPS or self.residual == 0
 
     @property
     def indefinite(self) -> bool:
