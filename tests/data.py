@@ -15,7 +15,7 @@ def root() -> Path:
     return Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-def _path(*parts: str) -> Path:
+def path_of(*parts: str) -> Path:
     path = root().joinpath(*parts)
     if not path.is_file():
         pytest.skip(f"real matrices are not here: no {path} (set SPLITMERGE_DATA to their folder)")
@@ -23,7 +23,7 @@ def _path(*parts: str) -> Path:
 
 
 def _matrix(*parts: str) -> sp.csr_array:
-    return sp.csr_array(scipy.io.mmread(_path(*parts))).astype(np.float64)
+    return sp.csr_array(scipy.io.mmread(path_of(*parts))).astype(np.float64)
 
 
 def harwell_boeing(number: str) -> tuple[sp.csr_array, sp.csr_array]:
@@ -38,7 +38,7 @@ def lund() -> tuple[sp.csr_array, sp.csr_array]:
 
 def scf(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Fock and overlap, dense: "h2o_ccpvdz" or "benzene_augccpvdz"."""
-    with np.load(_path("scf", f"{name}.npz")) as file:
+    with np.load(path_of("scf", f"{name}.npz")) as file:
         return file["A"], file["B"]
 
 

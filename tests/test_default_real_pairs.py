@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
 import splitmerge as sm
-from data import harwell_boeing, lapla3, lund, root, scf
+from data import harwell_boeing, lapla3, lund, path_of, scf
 
 COUNTS = [1, 6, 20]
 each_count = pytest.mark.parametrize("k", COUNTS)
@@ -21,10 +21,7 @@ each_which = pytest.mark.parametrize("which", ["largest", "smallest"])
 
 def rail(size):
     """Oberwolfach steel profile: stiffness with the boundary, and mass."""
-    path = root() / "rail" / f"ODE_unit_matrices_{size}.mat"
-    if not path.is_file():
-        pytest.skip(f"real matrices are not here: no {path} (set SPLITMERGE_DATA to their folder)")
-    parts = scipy.io.loadmat(path)
+    parts = scipy.io.loadmat(path_of("rail", f"ODE_unit_matrices_{size}.mat"))
     A, B = sp.csr_array(parts["S"] + parts["M_GAMMA"]), sp.csr_array(parts["M"])
     return (A + A.T) / 2, (B + B.T) / 2
 

@@ -40,7 +40,7 @@ class TestExplain:
         A, B = EASY
         text = sm.solve(A, operator_of(B), method=method, rng=0).explain()
         # the default forms the matrix of a small operator, and says so
-        assert "conjugate gradients" in text or "B was formed" in text
+        assert ("B was formed" if isinstance(method, sm.Accelerated) else "conjugate gradients") in text
         assert "preconditioned by its diagonal" not in text, "the diagonal of an operator is not known"
 
     @pytest.mark.parametrize("method", [sm.Accelerated, sm.Power])

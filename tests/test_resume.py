@@ -106,8 +106,9 @@ class TestResume:
         assert fine.reason is sm.Reason.PRECISION or (fine.residuals <= 1e-10).all()
         cold = sm.solve(A, B, 4, tol=1e-10, rng=0, **options)
         close(fine, cold, 1e-10)
-        # for the hard one the two are as good as equal
-        assert products(fine) < 1.05 * products(cold)
+        # without a solve for the small end, the few vectors of a rough answer save nothing, but cost nothing, either
+        share = 1.05 if name == "smallest of an operator" else 1.0
+        assert products(fine) < share * products(cold)
 
     @each_problem
     def test_after_it_was_stopped(self, name):

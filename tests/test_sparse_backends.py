@@ -121,9 +121,10 @@ class TestOperators:
         np.testing.assert_allclose(sol.eigenvalues, expected, rtol=1e-10)
         assert ("B was formed" in sol.explain()) == formed
         counts = sol.counts
-        booked = counts.B_products + counts.setup.B_products + counts.monitoring.B_products
+        # of a matrix that was formed, later products are its own
+        booked = counts.setup.B_products + (0 if formed else counts.B_products + counts.monitoring.B_products)
         # two more show whether the operator is symmetric
-        assert sum(calls) <= booked + 2
+        assert sum(calls) == booked + 2
 
 
 @pytest.mark.parametrize("name", ["diagonal", "blocks", "arrow", "half empty"])

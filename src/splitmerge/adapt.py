@@ -10,15 +10,14 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.blas import idamax, isamax
 from scipy.sparse.linalg import LinearOperator
 
 from .kernels import Array, kernels
+from .measure import measure, tolerable
 
 # Beyond these powers of two, products of four quantities of the size of the data could overflow.
 _SAFE_EXPONENT = {"d": 100, "f": 16}
@@ -180,7 +179,7 @@ def _check_square(shape: Any, name: str) -> int:
 def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
     if not math.isfinite(size):
         raise ValueError(f"{name} contains NaN or infinity; clean it first")
-    allowed = _tolerable(size, dtype)
+    allowed = tolerable(size, dtype)
     if asymmetry > allowed:
         word, mirror = ("Hermitian", "conj(X.T)") if dtype.kind == "c" else ("symmetric", "X.T")
         if not entries:
@@ -217,67 +216,10 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
     _check_square(a.shape, name)
     with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
         a = np.asarray(a, dtype=dtype)
-    size, asymmetry = _measure(a)
+    size, asymmetry = measure(a)
     _check_values(size, asymmetry, dtype, name)
     scale = _scaling(size, dtype, sign)
     return _dense(a if scale == 1 else a * scale, size * abs(scale), scale)
-
-
-def _measure(a: Array) -> tuple[float, float]:
-    """max |entry|, NaN or infinity if there is one, and max |X − Xᴴ|, 0 if no plausible asymmetry can be there.
-
-    A product with a vector y of numbers from 1 to 2 shows in its rows what is not finite; and it differs from the
-    product with the upper triangle and its mirror image by at least the largest asymmetric entry, or those cancel.
-    """
-    n = a.shape[0]
-    y = _test_vector(n, a.dtype)
-    F = a if a.flags.f_contiguous else a.T
-    with np.errstate(all="ignore"):
-        Xy = F @ y
-        # the mirror image of a Hermitian matrix in the other order is its conjugate
-        apart = float(np.abs(Xy - kernels(a.dtype).hemv(1.0, F, y)).max()) if F.flags.f_contiguous else math.inf
-    if not np.isfinite(Xy).all():
-        size = _largest(a)
-        return size, _asymmetry(a) if math.isfinite(size) else 0.0
-    size = _largest_finite(a)
-    return size, 0.0 if apart <= _tolerable(size, a.dtype) / 8 else _asymmetry(a)
-
-
-def _largest_finite(a: Array) -> float:
-    """max |entry|, by BLAS where that can do it and NumPy would read a large array twice."""
-    contiguous = a.flags.f_contiguous or a.flags.c_contiguous
-    if a.dtype.kind == "c" or not contiguous or not 2**17 <= a.size < 2**31:
-        return _largest(a)
-    entries = a.ravel(order="K")
-    return abs(float(entries[(idamax if a.dtype.char == "d" else isamax)(entries)]))
-
-
-def _largest(a: Array) -> float:
-    """max |entry|; NaN or infinity if there is one."""
-    if a.dtype.kind == "c":
-        return float(max(np.abs(a[start : start + _BLOCK]).max() for start in range(0, a.shape[0], _BLOCK)))
-    return max(float(a.max()), -float(a.min()))
-
-
-def _asymmetry(a: Array) -> float:
-    """max |X − Xᴴ|, tile by tile, as a tile and its mirror image fit in the cache."""
-    n, worst = a.shape[0], 0.0
-    for i in range(0, n, _BLOCK):
-        for j in range(i, n, _BLOCK):
-            mirror = a[j : j + _BLOCK, i : i + _BLOCK].conj().T
-            worst = max(worst, float(np.abs(a[i : i + _BLOCK, j : j + _BLOCK] - mirror).max()))
-    return worst
-
-
-@lru_cache(maxsize=8)
-def _test_vector(n: int, dtype: np.dtype[Any]) -> Array:
-    """Numbers between 1 and 2 without a pattern."""
-    return np.asarray(1 + np.modf(0.6180339887498949 * np.arange(n))[0]).astype(dtype)
-
-
-def _tolerable(size: float, dtype: np.dtype[Any]) -> float:
-    """The asymmetry that rounding may explain."""
-    return float(np.finfo(dtype).eps ** (2 / 3)) * size
 
 
 def _dense(a: Array, size: float, scale: float) -> Operator:

@@ -14,10 +14,10 @@ from .pairs import Pairs, judge, verify
 from .pencil import Pencil
 from .plan import Route
 from .progress import progress_bar
-from .solution import Verdict
+from .solution import BY_CHANCE, UNFINISHED
 from .state import State
 from .stopping import Check, Reason, Rule, visible
-from .task import Outcome, Task
+from .task import Outcome, Task, story
 
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
 LEAST_RESIDUAL, LEAST_SINE = 1e-9, 1e-7
@@ -75,13 +75,12 @@ def pursue_in_single(
     pairs.gaps = search.gaps(1)
     if search.basis.V.shape[1]:
         pairs.spare = search.spare(converged=False)
-    why = "the search began from a random vector, which has a part of every eigenvector"
     return Outcome(
         pencil,
         pairs,
         reason,
-        Verdict("probed", why) if reason.converged else Verdict("unchecked", "the search did not come to its end"),
-        [*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."],
+        BY_CHANCE if reason.converged else UNFINISHED,
+        story(task, route, method),
         ready,
         method,
         driver.steps,

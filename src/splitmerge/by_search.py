@@ -20,9 +20,9 @@ from .plan import Route
 from .progress import progress_bar
 from .pursuit import Pursuit
 from .route import choose
-from .solution import Verdict
+from .solution import BY_CHANCE, UNFINISHED, Verdict
 from .stopping import Reason, visible
-from .task import Outcome, Task, Warm, starts
+from .task import Outcome, Task, Warm, starts, story
 
 # What a whole decomposition may leave, in roundings of one product.
 LAPACK_ROUNDING = 10
@@ -79,7 +79,7 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: boo
         pairs,
         reason,
         verdict=_verdict(pursuit, reason, asked=task.certify),
-        story=[*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."],
+        story=story(task, route, method),
         ready=ready,
         method=method,
         steps=driver.steps,
@@ -173,10 +173,10 @@ def _clear(tau: float, values: Array, deltas: Array, margin: float) -> float:
 
 def _verdict(pursuit: Pursuit, reason: Reason, *, asked: bool) -> Verdict:
     if not reason.converged:
-        return Verdict("unchecked", "the search did not come to its end")
+        return UNFINISHED
     if pursuit.counted:
         return Verdict("certified", "a factorisation counted the eigenvalues beyond the last pair: they are all here")
-    why = "the search began from a random vector, which has a part of every eigenvector"
+    why = BY_CHANCE.why
     if pursuit.probes:
         why = f"search {pursuit.probes} of the rest from a random vector found nothing more wanted"
     if pursuit.counted is False:

@@ -15,6 +15,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from .adapt import plus
 from .factor import DenseFactor, shifted_factor
 from .kernels import Array
+from .krylov import inverse_norm
 from .pairs import Pairs
 from .pencil import Pencil
 
@@ -62,15 +63,11 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
 def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
     """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the count.
 
-    As for `Pencil.rounding_of`, but with the longest of all vectors of B-norm 1: ‖B⁻¹‖, by a few steps of iteration.
+    As for `Pencil.rounding_of`, but with the longest of all vectors of B-norm 1, of length ‖B⁻¹‖^½.
     """
     longest = float(np.linalg.norm(pairs.vectors, axis=0).max())
     if pencil.B is not None and pencil.solver is not None:
-        x = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
-        with pencil.counting(pencil.counts.monitoring):
-            for _ in range(3):
-                x, _ = pencil.solve_B(x / np.linalg.norm(x))
-        longest = max(longest, float(np.linalg.norm(x)) ** 0.5)
+        longest = max(longest, inverse_norm(pencil) ** 0.5)
     return 4 * float(pencil.rounding_of(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 

@@ -5,6 +5,7 @@ Symmetric storage is expanded. What is damaged is refused with the file and, whe
 
 from __future__ import annotations
 
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -81,7 +82,7 @@ def _split(path: str | PathLike[str]) -> tuple[Path, str | None]:
 
 
 def _matrices(path: Path) -> Mapping[str, Any]:
-    """Every matrix of the file by its name, read when it is asked for."""
+    """Every matrix of the file by its name."""
     reader = _reader(path)
     try:
         return reader(path)
@@ -104,9 +105,7 @@ def _reader(path: Path) -> Callable[[Path], Mapping[str, Any]]:
     if suffix in (".npz", ".npy", ".mat"):
         return {".npz": _npz, ".npy": _npy, ".mat": _matlab}[suffix]
     # .rsa, .cua, .psa …: the type of the matrix is the suffix
-    if suffix in (".hb", ".rb") or (
-        len(suffix) == 4 and suffix[1] in "rcpi" and suffix[2] in "suhzr" and suffix[3] in "ae"
-    ):
+    if re.fullmatch(r"\.(hb|rb|[rcpi][suhzr][ae])", suffix):
         return _boeing
     raise ValueError(f"{path}: unknown kind of file; give .mtx, .mtx.gz, .hb, .rb, .npz, .npy or .mat")
 

@@ -179,7 +179,7 @@ def _definite(pencil: Pencil, sigma: float, sign: int) -> Route | None:
         K = K.negated()
     swapped = pencil.swapped(K, sigma, sign)
     try:
-        swapped.solver = DenseFactor(K.matrix) if K.kind == "dense" else SparseFactor(K.matrix)
+        swapped.solver = factorise(K)
     except NotPositiveDefinite:
         return None
     route = Route(swapped)

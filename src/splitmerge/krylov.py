@@ -183,6 +183,15 @@ def survey(pencil: Pencil, rng: np.random.Generator) -> Survey:
             return Survey(bounds[::-1].copy(), process.vector(vectors[:, -1].astype(x.dtype)), shift, radius)
 
 
+def inverse_norm(pencil: Pencil) -> float:
+    """‖B⁻¹‖, as a few steps of inverse iteration show it; the solves are booked as monitoring."""
+    x = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
+    with pencil.counting(pencil.counts.monitoring):
+        for _ in range(3):
+            x, _ = pencil.solve_B(x / np.linalg.norm(x))
+    return float(np.linalg.norm(x))
+
+
 class Space(Protocol):
     """Anything that has vectors: a pencil, a domain."""
 

@@ -7,7 +7,6 @@ of the vector, its correction and the change of the last step, with products in 
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .accelerated import Search
-from .adapt import with_dtype
 from .errors import NotPositiveDefinite
 from .factor import DenseFactor
-from .kernels import Array, kernels
+from .kernels import Array
+from .krylov import inverse_norm
 from .methods import Method
 from .pencil import Pencil
 from .state import State
@@ -35,35 +34,19 @@ MAX_STEPS = 15
 
 
 def narrowed(pencil: Pencil) -> Pencil | None:
-    """The pair in single precision with B factorised, or None where that leaves too few digits.
-
-    Its `eps` stays that of the answer, for which its residuals are a measure.
-    """
+    """The pair in single precision with B factorised, or None where that leaves too few digits."""
     sizes = [pencil.A.size] if pencil.B is None else [pencil.A.size, pencil.B.size]
     if any(size > 0 and abs(math.frexp(size)[1]) > EXPONENT for size in sizes):
         return None
-    other = copy.copy(pencil)
-    other.dtype = np.dtype(np.complex64 if pencil.dtype.kind == "c" else np.float32)
-    other.kernels = kernels(other.dtype)
+    other = pencil.recast(np.dtype(np.complex64 if pencil.dtype.kind == "c" else np.float32))
     if pencil.B is not None:
         try:
-            other.solver = factor = DenseFactor(pencil.B.matrix, other.dtype)
+            other.solver = DenseFactor(pencil.B.matrix, other.dtype)
         except NotPositiveDefinite:
             return None
-        if float(pencil.B.diagonal().real.max()) * _inverse_norm(factor, other) > MAX_CONDITION:
+        if float(pencil.B.diagonal().real.max()) * inverse_norm(other) > MAX_CONDITION:
             return None
-    other.A = with_dtype(pencil.A, other.dtype)
-    other.found = other.B_found = np.zeros((pencil.n, 0), other.dtype)
-    other._tally = other.counts
     return other
-
-
-def _inverse_norm(factor: DenseFactor, pencil: Pencil) -> float:
-    """‖B⁻¹‖ as two steps of inverse iteration show it, which is near enough here."""
-    x = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
-    for _ in range(2):
-        x, _ = factor.solve(x / np.linalg.norm(x), None, None)
-    return float(np.linalg.norm(x))
 
 
 class Corrector:

@@ -171,6 +171,14 @@ class Pencil:
         other.unit, other._tally = -self.unit, self.counts
         return other
 
+    def recast(self, dtype: np.dtype[Any]) -> Pencil:
+        """The same pair with A in `dtype`, without a solver; B and `eps`, by which residuals are judged, stay."""
+        other: Pencil = copy.copy(self)
+        other.dtype, other.kernels, other.A = dtype, kernels(dtype), with_dtype(self.A, dtype)
+        other.found = other.B_found = np.zeros((self.n, 0), dtype)
+        other.solver, other._tally = None, self.counts
+        return other
+
     def swapped(self, K: Operator, sigma: float, sign: int) -> Pencil:
         """The pair (B, K) for K = ±(A − σB), which is to be positive definite; σ is of the scaled pair.
 
@@ -260,9 +268,9 @@ class Pencil:
         self._tally.P_solves += 1
         return P.gram_solve(b)
 
-    def products_in_double(self, X: Array, phase: Tally | None = None) -> tuple[Array, Array]:
-        """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; as a rule, monitoring."""
-        tally, k = self.counts.monitoring if phase is None else phase, X.shape[1]
+    def products_in_double(self, X: Array) -> tuple[Array, Array]:
+        """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; booked as monitoring."""
+        tally, k = self.counts.monitoring, X.shape[1]
         tally.A_products += k
         AX = _in_double(self.A, X)
         if self.B is None:

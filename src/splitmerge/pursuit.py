@@ -102,7 +102,7 @@ class Pursuit:
     def _judged(self, reason: Reason) -> tuple[Reason, Pairs]:
         """Recompute the residuals; where they miss the tolerance, go on with a tighter one.
 
-        The search measures residuals in the norm in which its basis is orthonormal, the user in the Euclidean one.
+        What the search measures rests on its recurrence, from which rounding may have parted its vectors.
         """
         tol, pencil = self.rule.residual_tol, self.driver.pencil
         tightening, last = 1.0, np.inf

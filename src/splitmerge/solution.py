@@ -30,6 +30,10 @@ class Verdict(str):
         return str(self), self.why
 
 
+UNFINISHED = Verdict("unchecked", "the search did not come to its end")
+BY_CHANCE = Verdict("probed", "the search began from a random vector, which has a part of every eigenvector")
+
+
 @dataclass(frozen=True)
 class Seconds:
     """Wall-clock time of the set-up (checks, factorisation, survey) and of the iteration."""

@@ -68,6 +68,11 @@ class Outcome:
     history: History = field(default_factory=History)
 
 
+def story(task: Task, route: Route, method: Method) -> list[str]:
+    """What `explain` tells of a search."""
+    return [*route.lines, f"The iteration was {method!r}; it was to stop at {task.rule!r}."]
+
+
 def starts(task: Task) -> Array:
     """The starts as columns, at most one for each pair."""
     if task.x0 is None:

@@ -52,7 +52,8 @@ class Search:
         width: int = 1,
     ) -> None:
         self.pencil, self.domain, self.k, self.wanted = pencil, domain, k, wanted
-        capacity = 2 * k + ROOM if max_basis is None else max_basis
+        # to begin anew with all k vectors takes 3k columns
+        capacity = max(2 * k + ROOM, 3 * k) if max_basis is None else max_basis
         self.basis = Basis(domain, max(capacity, k + 4 * width), wanted, rng)
         self.index = self.advances = 0
         # is the start a random vector, of which nothing is to be seen at first?
