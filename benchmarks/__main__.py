@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import overhead, peers, speedup
+from . import overhead, peers, sparse, speedup
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "overhead": overhead.main,
     "speedup": speedup.main,
     "peers": peers.main,
+    "sparse": sparse.main,
 }
 
 
