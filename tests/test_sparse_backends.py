@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +14,12 @@ from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
 from splitmerge import backends
+from splitmerge.backends import costs, mumps, pardiso, superlu
 
-BACKENDS = {"CHOLMOD": (), "nested dissection": ("sksparse",), "minimum degree": ("sksparse", "pymetis")}
+# In the order in which they are chosen.
+PACKAGES = {"CHOLMOD": "sksparse", "PARDISO": "pypardiso", "MUMPS": "mumps", "nested dissection": "pymetis"}
+BACKENDS = (*PACKAGES, "minimum degree")
+PIVOTING = {"PARDISO": pardiso, "MUMPS": mumps}
 
 
 def grid(m: int, dtype: type = float) -> tuple[sp.csr_array, sp.csr_array]:
@@ -30,18 +36,33 @@ def grid(m: int, dtype: type = float) -> tuple[sp.csr_array, sp.csr_array]:
 
 @pytest.fixture(params=BACKENDS)
 def backend(request, monkeypatch):
-    """The name of the backend that is taken when these packages are missing; small matrices are dissected, too."""
-    for name in BACKENDS[request.param]:
-        monkeypatch.setitem(sys.modules, name, None)
-    for name in {"CHOLMOD": ("sksparse",), "nested dissection": ("pymetis",)}.get(request.param, ()):
-        pytest.importorskip(name)
-    monkeypatch.setattr(backends, "DISSECTED", 10)
+    """The name of the backend that is taken when the packages before it are missing, for small matrices, too."""
+    for name in BACKENDS[: BACKENDS.index(request.param)]:
+        monkeypatch.setitem(sys.modules, PACKAGES[name], None)
+    if request.param in PACKAGES:
+        pytest.importorskip(PACKAGES[request.param])
+    monkeypatch.setattr(superlu, "DISSECTED", 10)
+    monkeypatch.setattr(costs, "LARGE", 10)
+    monkeypatch.setitem(costs.COSTS, "MUMPS", replace(costs.COSTS["MUMPS"], row=0.0, flop=0.0))
     return request.param
+
+
+@pytest.fixture(params=PIVOTING)
+def pivoting(request):
+    """A backend that counts negative eigenvalues."""
+    pytest.importorskip(PACKAGES[request.param])
+    return PIVOTING[request.param]
+
+
+def skip_complex(backend: str, dtype: type) -> None:
+    if backend == "MUMPS" and dtype is complex:
+        pytest.skip("MUMPS knows symmetric complex matrices but no Hermitian ones")
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("which", ["smallest", "largest"])
 def test_pairs(backend, which, dtype):
+    skip_complex(backend, dtype)
     K, M = grid(14, dtype)
     sol = sm.solve(K, M, 6, which=which, rng=0)
     values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
@@ -51,15 +72,124 @@ def test_pairs(backend, which, dtype):
 
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_factors(backend, dtype):
+    skip_complex(backend, dtype)
     K, _ = grid(9, dtype)
     factors = backends.definite_factors(K)
     assert backend in factors.name
+    assert factors.negative == 0
+    assert np.linalg.cond(K.toarray()) ** -1 < factors.least <= 1
+    b = np.random.default_rng(0).standard_normal((81, 3)).astype(dtype)
+    for rhs in (b, np.ascontiguousarray(b[:, 0]), np.asfortranarray(b)):
+        before = rhs.copy()
+        np.testing.assert_allclose(K @ factors.solve(rhs), rhs, atol=1e-10)
+        np.testing.assert_array_equal(rhs, before)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_triangular_factors(backend, dtype):
+    K, _ = grid(9, dtype)
+    factors = backends.triangular_factors(K)
     L, order = factors.L.toarray(), factors.order
     permuted = K.toarray()[np.ix_(order, order)]
     np.testing.assert_allclose((L * factors.pivots) @ L.conj().T, permuted, atol=1e-12)
-    b = np.random.default_rng(0).standard_normal((81, 3)).astype(dtype)
-    for rhs in (b, np.ascontiguousarray(b[:, 0])):
-        np.testing.assert_allclose(K @ factors.solve(rhs), rhs, atol=1e-10)
+
+
+def test_exact_preconditioner(backend):
+    """It needs L, which not every backend shows."""
+    K, M = grid(10)
+    method = sm.Power(inner=sm.ConjugateGradient(30, sm.Exact()))
+    for chosen in (method, sm.MirrorDescent(preconditioner=sm.Exact())):
+        sol = sm.solve(M, K, rng=0, method=chosen, max_steps=20_000)
+        np.testing.assert_allclose(sol.eigenvalues, scipy.linalg.eigh(M.toarray(), K.toarray())[0][-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_single_precision(backend, dtype):
+    """All but SuperLU are made for double precision only."""
+    K, _ = grid(9, dtype)
+    factors = backends.definite_factors(sp.csr_array(K.astype(dtype)))
+    assert "SuperLU" in factors.name
+    assert factors.solve(np.ones(81, dtype)).dtype == dtype
+
+
+class TestPivoting:
+    """PARDISO and MUMPS count the negative eigenvalues, and call nothing definite that is not."""
+
+    @pytest.mark.parametrize("dtype", [float, complex])
+    @pytest.mark.parametrize("shift", [0.0, 1.0, 3.3, 100.0])
+    def test_inertia(self, pivoting, shift, dtype):
+        skip_complex(pivoting.__name__.rpartition(".")[2].upper(), dtype)
+        K, M = grid(11, dtype)
+        S = sp.csr_array(K - shift * M)
+        factors = pivoting.indefinite(S)
+        assert factors.negative == (np.linalg.eigvalsh(S.toarray()) < 0).sum()
+        b = np.random.default_rng(0).standard_normal((121, 2)).astype(dtype)
+        w = factors.solve(b)
+        np.testing.assert_allclose(S @ (w + factors.solve(b - S @ w)), b, atol=1e-9)
+
+    def test_zero_diagonal(self, pivoting):
+        """A saddle point: without pivoting there would be a zero pivot."""
+        n = 40
+        C = sp.diags_array([np.ones(n), -np.ones(n - 1)], offsets=[0, 1])
+        K = sp.csr_array(sp.block_array([[None, C], [C.T, None]]))
+        factors = pivoting.indefinite(K)
+        if factors is not None:
+            assert factors.negative == n
+            np.testing.assert_allclose(K @ factors.solve(np.ones(2 * n)), np.ones(2 * n), atol=1e-8)
+
+    @pytest.mark.parametrize("distance", [1e-3, 1e-8, 1e-15, 0.0, -1e-15, -1e-8, -1e-3])
+    def test_nearly_singular(self, pivoting, distance):
+        K, _ = grid(12)
+        lowest = np.linalg.eigvalsh(K.toarray())[0]
+        factors = pivoting.definite(sp.csr_array(K + (distance - lowest) * sp.eye_array(144)))
+        assert (factors is not None) == (distance >= 1e-8)
+
+    def test_singular(self, pivoting):
+        """The Laplacian of a cycle, which is singular but for rounding, and a matrix with an empty row."""
+        n = 50
+        cycle = sp.lil_array(sp.diags_array([-np.ones(n - 1), np.full(n, 2.0), -np.ones(n - 1)], offsets=[-1, 0, 1]))
+        cycle[0, n - 1] = cycle[n - 1, 0] = -1
+        assert pivoting.definite(sp.csr_array(cycle)) is None
+        assert pivoting.definite(sp.csr_array(sp.diags_array(np.arange(n, dtype=float)))) is None
+        factors = pivoting.indefinite(sp.csr_array(cycle))
+        assert factors is None or not np.abs(cycle @ factors.solve(np.ones(n)) - 1).max() < 1e-3
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+    def test_scale(self, pivoting, scale):
+        K, _ = grid(9)
+        factors = pivoting.definite(scale * K)
+        np.testing.assert_allclose(scale * (K @ factors.solve(np.ones(81))), np.ones(81), rtol=1e-10)
+
+    def test_many_at_once(self, pivoting):
+        """Each has a memory of its own, and gives it back."""
+        K, M = grid(9)
+        kept = [pivoting.definite(sp.csr_array(K + s * M)) for s in range(20)]
+        del kept[::2]
+        gc.collect()
+        for s, factors in zip(range(1, 20, 2), kept, strict=True):
+            np.testing.assert_allclose((K + s * M) @ factors.solve(np.ones(81)), np.ones(81), rtol=1e-10)
+
+
+@pytest.mark.parametrize("sigma", [2.0, 7.7])
+def test_sigma(backend, sigma):
+    K, M = grid(13)
+    sol = sm.solve(K, M, 5, sigma=sigma, rng=0)
+    values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
+    expected = values[np.argsort(np.abs(values - sigma))][:5]
+    np.testing.assert_allclose(np.sort(sol.eigenvalues), np.sort(expected), rtol=1e-9)
+    # CHOLMOD does not do it, so whatever comes next
+    assert backend == "CHOLMOD" or backend in sol.explain()
+
+
+class TestAdvice:
+    def test_without_a_matrix(self, backend):
+        sentence = backends.advice()
+        assert (sentence is None) == (backend == "CHOLMOD")
+        assert sentence is None or "scikit-sparse" in sentence
+
+    def test_of_factors(self, backend):
+        factors = backends.definite_factors(grid(9)[0])
+        assert backends.advice(factors) == backends.advice()
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0])
@@ -142,7 +272,7 @@ def test_graphs_without_or_with_odd_edges(backend, name):
     }[name]
     factors = backends.definite_factors(sp.csr_array(B))
     assert backend in factors.name
-    np.testing.assert_array_equal(np.sort(factors.order), np.arange(n))
+    np.testing.assert_array_equal(np.sort(backends.triangular_factors(sp.csr_array(B)).order), np.arange(n))
     np.testing.assert_allclose(B @ factors.solve(np.ones(n)), np.ones(n), rtol=1e-12)
 
 

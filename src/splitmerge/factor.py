@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,16 +11,24 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from scipy.sparse.linalg import splu
 
 from .adapt import Operator
-from .backends import definite_factors, symmetric_lu
+from .backends import (
+    Factors,
+    Triangular,
+    definite_factors,
+    indefinite_factors,
+    rounding,
+    symmetric_lu,
+    triangular_factors,
+)
 from .errors import NotPositiveDefinite
 from .kernels import Array, kernels
 
 
-def factorise(B: Operator) -> DenseFactor | SparseFactor:
-    """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot."""
+def factorise(B: Operator, *, triangular: bool = False) -> DenseFactor | SparseFactor:
+    """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot; `triangular`: L is wanted, too."""
     if B.matrix is None:
         raise ValueError("a factorisation needs the entries of B; for an operator use ConjugateGradient")
-    return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix)
+    return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix, triangular=triangular)
 
 
 def is_definite(B: Operator) -> bool:
@@ -99,14 +106,18 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
 
 
 class SparseFactor:
-    """Π B Πᵀ = L D Lᴴ without pivoting, in an order that keeps the fill of a symmetric matrix low."""
+    """Π B Πᵀ = L D Lᴴ without pivoting, in an order that keeps the fill of a symmetric matrix low.
 
-    def __init__(self, B: Any) -> None:
-        factors = definite_factors(B)
+    `least` is the least pivot beside its entry of the diagonal.
+    """
+
+    def __init__(self, B: Any, *, triangular: bool = False) -> None:
+        factors: Factors | None = triangular_factors(B) if triangular else definite_factors(B)
         if factors is None:
             raise _not_definite(_zero_pivot(B), 0.0)
-        self.factors, self.order, self.pivots = factors, factors.order, factors.pivots
-        _check_pivots(self.pivots, np.abs(B.diagonal())[self.order], self.order)
+        if isinstance(factors, Triangular):
+            _check_pivots(factors.pivots, np.abs(B.diagonal())[factors.order], factors.order)
+        self.factors, self.least = factors, factors.least
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
@@ -138,20 +149,20 @@ def _negative(diagonal: Array, pivots: Array) -> int:
 
 
 class SparseShifted:
-    """K = L D Lᴴ by SuperLU without pivoting, refined once a solve; with pivoting where that does not hold.
+    """K = L D Lᴴ, refined once a solve; by LU where no such factors are accurate.
 
-    `negative` counts the negative eigenvalues of K, None where pivoting has hidden the signs.
+    `negative` counts the negative eigenvalues of K, None where LU has hidden the signs.
     """
 
     def __init__(self, K: Any) -> None:
         self.K = K
         self.negative: int | None = None
-        lu = symmetric_lu(K)
-        if lu is not None:
-            self.lu: Any = lu
+        for factors in indefinite_factors(K):
+            self.lu: Any = factors
             if self._accurate():
-                self.negative = int((lu.pivots < 0).sum())
+                self.name, self.negative = factors.name, factors.negative
                 return
+        self.name = "SuperLU with pivoting"
         try:
             self.lu = splu(sp.csc_matrix(K))
         except RuntimeError as error:
@@ -193,8 +204,7 @@ def _zero_pivot(B: Any) -> int:
 
 def _check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
     """Refuse a pivot that is negative, or so small beside its diagonal entry that it is rounding."""
-    smallest = 10 * math.sqrt(pivots.size) * float(np.finfo(pivots.dtype).eps)
-    bad = np.flatnonzero(~(pivots > smallest * diagonal))
+    bad = np.flatnonzero(~(pivots > rounding(pivots.size, pivots.dtype) * diagonal))
     if bad.size:
         index = int(bad[0])
         raise _not_definite(int(index if order is None else order[index]), float(pivots[index]))

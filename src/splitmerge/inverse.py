@@ -121,9 +121,10 @@ def inverse(pencil: Pencil, sigma: float, k: int) -> Route:
     if factor is None:
         raise ValueError(f"A − σB is singular at σ = {asked * pencil.unit:.6g} and near it; are A and B both singular?")
     route = Route(pencil, Wanted.nearest(sigma - asked), Inverted(pencil, sigma, factor), sigma=asked)
+    by = f" by {factor.name}" if isinstance(factor, SparseShifted) else ""
     route.say(
         f"The values nearest to σ were found as the largest of (A − σB)⁻¹B by magnitude, "
-        f"with A − σB (σ = {sigma * pencil.unit:.10g}) factorised as L D Lᴴ."
+        f"with A − σB (σ = {sigma * pencil.unit:.10g}) factorised as L D Lᴴ{by}."
     )
     return route
 
@@ -201,10 +202,9 @@ def _clear(route: Route) -> bool:
     """Is σ clear of the eigenvalues? Next to one of them, its 1/(λ − σ) leaves no digits to the other ones."""
     pencil, factor = route.pencil, route.pencil.solver
     assert pencil.B is not None
-    diagonal = pencil.B.diagonal().real
     if isinstance(factor, DenseFactor):
-        ratios = np.abs(factor.U.diagonal()) ** 2 / diagonal
+        least = float((np.abs(factor.U.diagonal()) ** 2 / pencil.B.diagonal().real).min())
     else:
         assert isinstance(factor, SparseFactor)
-        ratios = factor.pivots / diagonal[factor.order]
-    return bool(ratios.min() > pencil.eps**0.5)
+        least = factor.least
+    return bool(least > pencil.eps**0.5)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs
 
+from ..backends import Triangular
 from ..factor import DenseFactor, SparseFactor, factorise
 from ..kernels import Array
 from ..pencil import Pencil
@@ -22,8 +23,20 @@ class Exact(Preconditioner):
     def _prepare(self, pencil: Pencil) -> Prepared:
         assert pencil.B is not None
         # the factor that the pencil already solves with serves here too
-        factor = pencil.solver if isinstance(pencil.solver, (DenseFactor, SparseFactor)) else factorise(pencil.B)
-        return _DenseCholesky(factor) if isinstance(factor, DenseFactor) else _SparseCholesky(factor)
+        factor = pencil.solver
+        kept = isinstance(factor, DenseFactor) or _triangular(factor) is not None
+        factor = factor if kept else factorise(pencil.B, triangular=True)
+        if isinstance(factor, DenseFactor):
+            return _DenseCholesky(factor)
+        factors = _triangular(factor)
+        assert factors is not None
+        return _SparseCholesky(factors)
+
+
+def _triangular(factor: object) -> Triangular | None:
+    """The sparse factors, if they can be looked at."""
+    factors = factor.factors if isinstance(factor, SparseFactor) else None
+    return factors if isinstance(factors, Triangular) else None
 
 
 class _DenseCholesky(Prepared):
@@ -47,13 +60,14 @@ class _DenseCholesky(Prepared):
 
 
 class _SparseCholesky(SparseTriangular):
-    def __init__(self, factor: SparseFactor) -> None:
-        G = (factor.factors.L @ sp.diags_array(np.sqrt(factor.pivots))).tocsc()
-        super().__init__(G, factor.order, np.ones_like(factor.pivots), exact=True)
+    def __init__(self, factor: Triangular) -> None:
+        pivots = factor.pivots
+        G = (factor.L @ sp.diags_array(np.sqrt(pivots))).tocsc()
+        super().__init__(G, factor.order, np.ones_like(pivots), exact=True)
         self.factor = factor
 
     def gram_solve(self, b: Array) -> Array:
-        return self.factor.solve(b, None, None)[0]
+        return self.factor.solve(b)
 
 
 @dataclass(frozen=True)
