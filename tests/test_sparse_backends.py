@@ -191,6 +191,15 @@ class TestAdvice:
         factors = backends.definite_factors(grid(9)[0])
         assert backends.advice(factors) == backends.advice()
 
+    @pytest.mark.parametrize(
+        ("size", "dtype", "said"), [(20, float, True), (21, float, False), (20, np.float32, False)]
+    )
+    def test_large_pairs_are_told(self, backend, size, dtype, said, monkeypatch):
+        monkeypatch.setattr(sm.present, "WORTH_A_WORD", size**2)
+        K, M = (sp.csr_array(X.astype(dtype)) for X in grid(20))
+        text = sm.solve(K, M, 2, rng=0).explain()
+        assert ("Installing scikit-sparse" in text) == (said and backend != "CHOLMOD")
+
 
 @pytest.mark.parametrize("value", [0.0, -1.0])
 def test_bad_B_is_refused_by_all(backend, value):

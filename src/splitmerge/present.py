@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .backends import WORTH_A_WORD, advice
 from .certificate import Bounds, bound
+from .factor import SparseFactor
 from .kernels import Array
 from .pairs import Pairs
 from .pencil import Counts, Pencil
@@ -52,7 +54,7 @@ def present(task: Task, outcome: Outcome, begin: float) -> Solution:
         b_report=task.mended.report,
         problem=task.problem,
         spare=None if pairs.spare is None else _coordinates(task, pencil, pairs.spare).astype(pencil.dtype),
-        story=(*_opening(task), *outcome.story),
+        story=(*_opening(task), *outcome.story, *_advice(pencil)),
     )
 
 
@@ -112,6 +114,15 @@ def _shift(pencil: Pencil) -> float:
     if pencil.inverse is not None:
         return -pencil.inverse[0] * pencil.unit
     return abs(pencil.shift * pencil.unit)
+
+
+def _advice(pencil: Pencil) -> list[str]:
+    """What a user with large sparse matrices could install."""
+    factor = pencil.solver
+    if pencil.n < WORTH_A_WORD or not isinstance(factor, SparseFactor) or pencil.dtype.char not in "dD":
+        return []
+    sentence = advice(factor.factors)
+    return [] if sentence is None else [sentence]
 
 
 def _opening(task: Task) -> list[str]:
