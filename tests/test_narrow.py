@@ -68,7 +68,7 @@ class TestAnswer:
         assert sol.counts.setup.A_products == 0
 
     @given(seed=st.integers(0, 10**6), log_kappa=st.floats(0, 4), tol=st.sampled_from([1e-3, 1e-6, 1e-8]))
-    @settings(max_examples=10)
+    @settings(max_examples=10, deadline=None)
     def test_random(self, seed: int, log_kappa: float, tol: float) -> None:
         values = np.sort(np.random.default_rng(seed).uniform(-1, 1, N))[::-1]
         pair = make_pair(values, seed=seed, kappa_B=10**log_kappa)

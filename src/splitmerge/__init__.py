@@ -14,10 +14,11 @@ from .errors import NotConverged, NotPositiveDefinite
 from .files import read_pair
 from .history import History
 from .inner import Cholesky, ConjugateGradient, UserSolve
+from .local import LocallyOptimal
 from .methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
 from .objective import LanczosBound, Objective, TraceBound, positive_curvature
 from .pencil import Pencil
-from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, SquareRoot
+from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
 from .scipy_api import eigsh
 from .solution import Solution
 from .solve import solve
@@ -42,11 +43,13 @@ __all__ = [
     "IncompleteCholesky",
     "Lanczos",
     "LanczosBound",
+    "LocallyOptimal",
     "LowRank",
     "MaxSeconds",
     "MaxSteps",
     "Method",
     "MirrorDescent",
+    "MultiGrid",
     "NotConverged",
     "NotPositiveDefinite",
     "Objective",

@@ -291,7 +291,7 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
         return np.array(y * after if scale != 1 else y, dtype=dtype)
 
     def times_block(X: Array) -> Array:
-        if not isinstance(M, LinearOperator) or scale != 1 or (dtype.kind == "c" and not takes_complex):
+        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not _takes_columns(M):
             return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
         # its own way with columns, a few at a time
         blocks = [_product(M, X[:, i : i + _BLOCK], name) for i in range(0, X.shape[1], _BLOCK)]
@@ -301,6 +301,19 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
         return _function(M, name, n, other, size, scale)
 
     return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
+
+
+def _takes_columns(M: Any) -> bool:
+    """Has the operator its own way with columns? SciPy's default hands (n, 1) to functions that may not expect it."""
+    parts = [part for part in getattr(M, "args", ()) if isinstance(part, LinearOperator)]
+    if parts:
+        # a sum, a product, a multiple
+        return all(_takes_columns(part) for part in parts)
+    if type(M).__name__ == "_CustomLinearOperator":
+        return getattr(M, "_CustomLinearOperator__matmat_impl", None) is not None
+    own: Any = type(M)
+    default: Any = LinearOperator
+    return isinstance(M, LinearOperator) and own._matmat is not default._matmat
 
 
 def _product(M: Any, x: Array, name: str) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from .deflation import Deflation
@@ -33,7 +31,7 @@ def deflate(task: Task, method: Method) -> Outcome:
         check = rule.begin(pencil)
         known = survey(pencil, rng)
         memory = method.setup(pencil, rng)
-    ready = pencil.clock = time.perf_counter()
+    ready = pencil.begin()
     with progress_bar(task.progress, task.k) as show:
         driver = Driver(pencil, method, memory, check, History(), task.callback, show)
         reason, pairs = _pairs(Deflation(driver, known, rng), rule, task.k, X, doubt=task.x0 is not None)

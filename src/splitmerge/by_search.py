@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from .accelerated import Accelerated, Inverted, Search, Wanted
@@ -14,6 +12,7 @@ from .factor import DenseFactor
 from .history import History
 from .kernels import Array
 from .lapack import direct
+from .local import LocallyOptimal, LocalSearch
 from .pairs import Pairs, judge, refine
 from .pencil import Pencil
 from .plan import Route
@@ -28,7 +27,7 @@ from .task import Outcome, Task, Warm, starts, story
 LAPACK_ROUNDING = 10
 
 
-def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: bool = True) -> Outcome:
+def pursue(task: Task, method: Accelerated | LocallyOptimal | None, *, iterate: bool, narrow: bool = True) -> Outcome:
     """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice.
 
     A search in single precision is for `narrow` only, as it may fail.
@@ -41,25 +40,25 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: boo
         route = task.route
         if route is None:
             suits = narrow and suits_single(task)
-            route = choose(pencil, k, task.which, task.sigma, method, rng, iterate=iterate, narrow=suits)
+            route = choose(
+                pencil, k, task.which, task.sigma, method, rng, iterate=iterate, narrow=suits, hint=task.hint
+            )
         check = task.rule.begin(route.pencil)
-    ready = route.pencil.clock = time.perf_counter()
+    ready = route.pencil.begin()
     if route.domain is None:
         outcome = _by_lapack(task, route, ready)
         # where a bad B leaves nothing of LAPACK's answer, the search may still find it
         return pursue(task, method, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
-    method = Accelerated() if method is None else method
     if route.narrow is not None:
-        found = pursue_in_single(task, route, method, X, check, ready)
+        assert not isinstance(method, LocallyOptimal)
+        found = pursue_in_single(task, route, method or Accelerated(), X, check, ready)
         if found is not None:
             return found
         pencil.solver = None
         return pursue(task, method, iterate=iterate, narrow=False)
-    search = Search(route.pencil, route.domain, k, route.wanted, rng, method.max_basis, width=X.shape[1])
-    search.blind = task.x0 is None
+    method, search = _search(task, route, method, X.shape[1])
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:
-        # residuals stay relative to what they were relative to
-        search.basis.known = -task.x0.shift / abs(route.pencil.unit)
+        search.known(-task.x0.shift / abs(route.pencil.unit))
     with progress_bar(task.progress, k) as show:
         driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
         # the first run from a random vector is a probe itself, and enough for a single pair
@@ -87,6 +86,22 @@ def pursue(task: Task, method: Accelerated | None, *, iterate: bool, narrow: boo
     )
 
 
+def _search(
+    task: Task, route: Route, method: Accelerated | LocallyOptimal | None, width: int
+) -> tuple[Accelerated | LocallyOptimal, Search | LocalSearch]:
+    """The method of the route and its search, which is started from `width` columns."""
+    if route.local is not None:
+        block = max(method.block or 0, width) or None if isinstance(method, LocallyOptimal) else None
+        chosen = LocallyOptimal(route.local.preconditioner, block)
+        local = route.local
+        return chosen, LocalSearch(route.pencil, task.k, local.P, task.rng, block=block, itself=local.itself)
+    assert route.domain is not None
+    accelerated = method if isinstance(method, Accelerated) else Accelerated()
+    search = Search(route.pencil, route.domain, task.k, route.wanted, task.rng, accelerated.max_basis, width=width)
+    search.blind = task.x0 is None
+    return accelerated, search
+
+
 def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
     pencil = route.pencil
     values, vectors, gaps = direct(pencil, task.k, route.order)
@@ -109,10 +124,11 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
     return Outcome(pencil, pairs, reason, Verdict("certified", why), route.lines, ready)
 
 
-def _complete(task: Task, route: Route, search: Search, pairs: Pairs) -> bool | None:
+def _complete(task: Task, route: Route, search: Search | LocalSearch, pairs: Pairs) -> bool | None:
     """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
     pencil = route.pencil
-    if not task.certify and (not pencil.dense or task.k == 1 or isinstance(route.domain, Inverted)):
+    cheap = pencil.dense and task.k > 1 and route.local is None and not isinstance(route.domain, Inverted)
+    if not task.certify and not cheap:
         return None
     # a count is made in the memory of the factor, which the vectors of states need
     search.keep_given()

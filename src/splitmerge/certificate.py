@@ -152,14 +152,15 @@ def _definite_without(
 
 
 def _combination(pencil: Pencil, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
-    """sign (τB − A), in the array of the factor of B, whose solver is spent by that."""
+    """sign (τB − A), in the array of the factor of B, if there is one: its solver is spent by that."""
     n = pencil.n
     if pencil.B is None:
         M = np.multiply(pencil.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
         M.flat[:: n + 1] += sign * tau
         return np.asarray(M)
-    assert isinstance(pencil.solver, DenseFactor)
-    M = pencil.solver.U.ravel(order="K").view(dtype)[: n * n].reshape((n, n), order="F")
+    solver = pencil.solver
+    memory = solver.U.ravel(order="K").view(dtype) if isinstance(solver, DenseFactor) else np.empty(n * n, dtype)
+    M = memory[: n * n].reshape((n, n), order="F")
     np.multiply(pencil.B.matrix, sign * tau, out=M, casting="same_kind")
     (np.subtract if sign > 0 else np.add)(M, pencil.A.matrix, out=M, casting="same_kind")
     return np.asarray(M)

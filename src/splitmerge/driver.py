@@ -8,6 +8,7 @@ from typing import Any
 
 from .accelerated import Accelerated
 from .checks import instance
+from .errors import OutOfTime
 from .history import History
 from .inner import attach
 from .kernels import Array
@@ -98,6 +99,8 @@ class Driver:
             outcome = self._confirmed(x, pair, patience)
         except KeyboardInterrupt:
             outcome = Outcome(self.last, Reason.INTERRUPTED)
+        except OutOfTime:
+            outcome = Outcome(self.last, Reason.MAX_SECONDS)
         return outcome
 
     def _confirmed(self, x: Array, pair: int, patience: int) -> Outcome:

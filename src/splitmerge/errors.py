@@ -12,6 +12,10 @@ class NotPositiveDefinite(ValueError):
     """B is not positive definite to working precision."""
 
 
+class OutOfTime(Exception):
+    """The time that a stopping rule allows ran out in the middle of a step; the driver turns it into that reason."""
+
+
 class NotConverged(RuntimeError):
     """No pair, or not every pair, met the stopping rule; `solution` holds everything computed so far."""
 

@@ -94,6 +94,10 @@ class DenseFactor:
         y = self.trsv(self.U, b, trans=2)
         return self.trsv(self.U, y, overwrite_x=1), b
 
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The same for columns."""
+        return self.unwhiten(self.half_solve(R.copy(order="F"))), R
+
 
 def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
     """A copy in Fortran order that begins on a line of the cache: triangular solves are a quarter faster on it."""
@@ -122,6 +126,10 @@ class SparseFactor:
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
         return self.factors.solve(b), b
+
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The same for columns, which is cheaper than one after the other."""
+        return self.factors.solve(np.asfortranarray(R)), R
 
 
 class DenseShifted:

@@ -13,20 +13,28 @@ from .adapt import Operator, plus
 from .errors import NotPositiveDefinite
 from .factor import DenseFactor, DenseShifted, SparseFactor, SparseShifted, factorise, shifted_factor
 from .inner import attach
+from .iterative import smallest_without_solves
 from .kernels import Array
 from .krylov import LanczosProcess, largest_eigenvalue, survey
 from .pencil import Pencil
 from .plan import Route
 
 # Lanczos steps that show whether a mass matrix is positive definite, and how clear of singular it has to be for them.
-CHECK_STEPS, CLEAR = 40, 1e-3
+CHECK_STEPS, CLEAR = (40, 80, 160), 1e-3
 
 
-def smallest(pencil: Pencil, inner: Any, rng: np.random.Generator, *, lapack: bool) -> Route:
-    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries."""
+def smallest(pencil: Pencil, k: int, inner: Any, rng: np.random.Generator, *, lapack: bool) -> Route:
+    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries.
+
+    Where a factorisation of A would take more time or memory than there is, the route is one without.
+    """
     entries = pencil.has_entries and inner is None
     if entries:
         _check_B(pencil)
+        if not lapack:
+            route = smallest_without_solves(pencil, k, None, must=False)
+            if route is not None:
+                return route
         definite = _definite(pencil, 0.0, 1)
         if definite is not None and _clear(definite):
             return definite
@@ -75,7 +83,7 @@ def _surely_definite(B: Operator) -> bool:
     c = float(sums.max())
     x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
     process = LanczosProcess(lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False)
-    return largest_eigenvalue(process, CHECK_STEPS) < (1 - CLEAR) * c
+    return any(largest_eigenvalue(process, steps) < (1 - CLEAR) * c for steps in CHECK_STEPS)
 
 
 def _lowest(pencil: Pencil, rng: np.random.Generator) -> float:

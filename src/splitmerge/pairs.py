@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .accelerated import Inverted, Wanted
-from .factor import DenseFactor, SparseFactor
+from .factor import DenseFactor
 from .kernels import Array
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
@@ -18,6 +18,9 @@ from .state import magnitude, relative, rounding_level
 # So many numbers are judged at a time, and no fewer than so many columns: their products then take less memory than the
 # basis that they come from, and not more time than it takes to call for them.
 NUMBERS, COLUMNS = 2**13, 4
+
+# A solve that leaves less than this of its right-hand side tells rᴴB⁻¹r.
+ARRIVED = 1e-5
 
 
 @dataclass
@@ -126,17 +129,21 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
     if solve and isinstance(pencil.solver, DenseFactor):
         pencil.counts.monitoring.B_solves += values.size
         norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype, copy=False))
-    elif solve and isinstance(pencil.solver, SparseFactor):
-        pencil.counts.monitoring.B_solves += values.size
-        R = R.astype(pencil.dtype, copy=False)
-        W = pencil.solver.factors.solve(R)
-        norms[:, 3] = np.sqrt(np.maximum(np.einsum("ij,ij->j", R.conj(), W).real, 0.0))
     elif solve:
-        with pencil.counting(pencil.counts.monitoring):
-            for i, r in enumerate(R.T.astype(pencil.dtype)):
-                w, _ = pencil.solve_B(np.ascontiguousarray(r))
-                norms[i, 3] = math.sqrt(max(float(np.vdot(r, w).real), 0.0))
+        norms[:, 3] = _dual_norms(pencil, R.astype(pencil.dtype, copy=False))
     return norms
+
+
+def _dual_norms(pencil: Pencil, R: Array) -> Array:
+    """√(rᴴB⁻¹r) for columns; infinite where conjugate gradients do not get there, as they approach it from below."""
+    if pencil.overdue:
+        return np.full(R.shape[1], math.inf)
+    with pencil.counting(pencil.counts.monitoring):
+        W, BW = pencil.solves_B(R)
+    squares = np.einsum("ij,ij->j", R.conj(), W).real.astype(np.float64)
+    left, sizes = np.linalg.norm(R - BW, axis=0), np.linalg.norm(R, axis=0)
+    arrived = left <= ARRIVED * sizes + 100 * pencil.eps * np.linalg.norm(BW, axis=0)
+    return np.where(arrived, np.sqrt(np.maximum(squares, 0.0)), math.inf)
 
 
 def _hermitian(H: Array) -> Array:

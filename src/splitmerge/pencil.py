@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .adapt import Operator, adapt, congruent, identity, with_dtype
-from .errors import NotPositiveDefinite
+from .errors import NotPositiveDefinite, OutOfTime
 from .kernels import Array, kernels
 
 
@@ -55,12 +55,18 @@ class BSolver(Protocol):
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Return w ≈ B⁻¹b and the product B w (b itself for an exact solver)."""
 
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The same for columns R, from no guess."""
+
 
 class PSolver(Protocol):
     """Solves with the Gram matrix of a preconditioner."""
 
     def gram_solve(self, b: Array) -> Array:
         """Return (PᴴP)⁻¹ b."""
+
+    def gram_block(self, R: Array) -> Array:
+        """Return (PᴴP)⁻¹ R for columns R."""
 
 
 class ShiftedSolver(Protocol):
@@ -103,6 +109,8 @@ class Pencil:
         self.kernels = kernels(self.dtype)
         self.counts = Counts()
         self.clock = time.perf_counter()
+        # how many seconds the iteration may take, and when it has to be over
+        self.limit = self.deadline = math.inf
         self.shift = 0.0
         self.radius = 0.0
         self.found: Array = np.zeros((self.n, 0), self.dtype)
@@ -154,6 +162,22 @@ class Pencil:
     def has_entries(self) -> bool:
         """Can the entries of A and B be looked at?"""
         return self.A.matrix is not None and (self.B is None or self.B.matrix is not None)
+
+    @property
+    def overdue(self) -> bool:
+        """Is the time that was allowed over?"""
+        return time.perf_counter() >= self.deadline
+
+    def begin(self) -> float:
+        """Start the clock of the iteration, now that all is set up."""
+        self.clock = time.perf_counter()
+        self.deadline = self.clock + self.limit
+        return self.clock
+
+    def mind_the_time(self) -> None:
+        """Raise `OutOfTime` when the time that was allowed is over: for what may take long between two states."""
+        if self.overdue:
+            raise OutOfTime
 
     @contextmanager
     def counting(self, phase: Tally) -> Iterator[None]:
@@ -230,6 +254,18 @@ class Pencil:
         self._tally.A_products += 1
         return self.A.times(x)
 
+    def products_A(self, X: Array) -> Array:
+        """A X for columns, neither shifted nor deflated."""
+        self._tally.A_products += X.shape[1]
+        return self.A.times_block(X)
+
+    def products_B(self, X: Array) -> Array:
+        """B X for columns (X itself when B is the identity)."""
+        if self.B is None:
+            return X
+        self._tally.B_products += X.shape[1]
+        return self.B.times_block(X)
+
     def project(self, x: Array, Bx: Array) -> tuple[Array, Array]:
         """P x and B P x: the part of x that is B-orthogonal to what was found."""
         if self.found.shape[1] == 0:
@@ -258,6 +294,15 @@ class Pencil:
         self._tally.B_solves += 1
         return self.solver.solve(b, guess, B_guess)
 
+    def solves_B(self, R: Array) -> tuple[Array, Array]:
+        """`solve_B` for columns R."""
+        if self.B is None:
+            return R, R
+        if self.solver is None:
+            raise RuntimeError("this pencil has no solver for B yet")
+        self._tally.B_solves += R.shape[1]
+        return self.solver.solve_block(R)
+
     def solve_K(self, factor: ShiftedSolver, b: Array) -> Array:
         """(A − σB)⁻¹b, counted."""
         self._tally.K_solves += 1
@@ -267,6 +312,11 @@ class Pencil:
         """(PᴴP)⁻¹ b, counted."""
         self._tally.P_solves += 1
         return P.gram_solve(b)
+
+    def solves_P(self, P: PSolver, R: Array) -> Array:
+        """(PᴴP)⁻¹ R for columns, counted."""
+        self._tally.P_solves += R.shape[1]
+        return P.gram_block(R)
 
     def products_in_double(self, X: Array) -> tuple[Array, Array]:
         """A X and B X of the scaled pair, neither shifted nor deflated, in double precision; booked as monitoring."""

@@ -10,12 +10,25 @@ import numpy as np
 from .accelerated import Wanted
 from .accelerated.domain import Domain
 from .kernels import Array
-from .pencil import Pencil
+from .pencil import Pencil, PSolver
+from .preconditioners import Preconditioner
+
+
+@dataclass
+class Local:
+    """What a search without solves needs: the preconditioner, and whether residuals are relative to |λ| itself."""
+
+    preconditioner: Preconditioner | None
+    P: PSolver | None
+    itself: bool
 
 
 @dataclass
 class Route:
-    """How the pairs will be sought: the most `wanted` of `pencil`, in `domain`, or by LAPACK when there is none."""
+    """How the pairs will be sought: the most `wanted` of `pencil`, in `domain`, or by LAPACK when there is none.
+
+    `local` says that the search is to be one without solves.
+    """
 
     pencil: Pencil
     wanted: Wanted = Wanted.LARGEST
@@ -24,6 +37,7 @@ class Route:
     lines: list[str] = field(default_factory=list)
     # the pair in single precision, where the search is to be made in that
     narrow: Pencil | None = None
+    local: Local | None = None
 
     @property
     def order(self) -> Callable[[Array], Array] | None:

@@ -10,8 +10,10 @@ import numpy as np
 from .accelerated import Inverted, Search, Wanted
 from .accelerated.domain import Domain
 from .driver import Driver
+from .errors import OutOfTime
 from .factor import DenseShifted, SparseShifted
 from .kernels import Array
+from .local import LocalSearch
 from .pairs import Pairs, inverse_norms, judge, refine
 from .stopping import Reason, Rule, visible
 
@@ -43,7 +45,7 @@ class Pursuit:
     """
 
     driver: Driver
-    search: Search
+    search: Search | LocalSearch
     rule: Rule
     complete: Callable[[Pairs], bool | None]
     probing: bool
@@ -77,6 +79,9 @@ class Pursuit:
                 raise
             # what was found is worth its residuals; a second Ctrl-C ends it
             return Reason.INTERRUPTED, self._pairs() if pairs is None else pairs
+        except OutOfTime:
+            self.search.salvage()
+            return Reason.MAX_SECONDS, self._pairs() if pairs is None else pairs
 
     def converge(self, start: Array | None) -> Reason:
         """Iterate until each of the k most wanted Ritz pairs passes the check."""
@@ -128,7 +133,7 @@ class Pursuit:
         return Reason.PRECISION if stuck else Reason.UNCONFIRMED, pairs
 
     def _neglect(self, tol: float) -> None:
-        self.search.basis.negligible = max(NEGLIGIBLE * tol, visible(self.driver.pencil) / 2)
+        self.search.neglect(max(NEGLIGIBLE * tol, visible(self.driver.pencil) / 2))
 
     def _pairs(self) -> Pairs:
         """The k most wanted Ritz pairs as they are now."""

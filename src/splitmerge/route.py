@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,13 @@ from .adapt import as_dense
 from .factor import DenseFactor
 from .inner import ConjugateGradient, attach
 from .inverse import near, smallest
+from .iterative import largest_without_solves, smallest_without_solves, solver_for
+from .local import LocallyOptimal
+from .local.search import width
 from .narrow import narrowed
 from .pencil import Pencil
 from .plan import Route
+from .preconditioners import Preconditioner
 
 # Up to this size LAPACK is the faster one, whatever the kind of the matrices and whatever k is.
 SMALL = 100
@@ -24,6 +29,11 @@ SMALL_DENSE, A_PAIR_MORE = 200, 20
 # Beyond this share of the spectrum, LAPACK is the faster one as long as its matrices fit.
 SHARE = 1 / 6
 DENSE_LIMIT = 4000
+# The smallest of an operator up to this size are found by forming it.
+SMALL_OPERATOR = 1000
+# An operator B that takes more steps of conjugate gradients a solve is not solved with. To do without solves takes so
+# many times the steps of one, and as many vectors take part.
+MANY, LOCAL_STEPS = 1000, 4
 # Dense matrices from this size on are searched in single precision, where that will do.
 NARROW = 400
 
@@ -39,16 +49,17 @@ def choose(
     k: int,
     which: str,
     sigma: float | None,
-    method: Accelerated | None,
+    method: Accelerated | LocallyOptimal | None,
     rng: np.random.Generator,
     *,
     iterate: bool,
     narrow: bool = False,
+    hint: Preconditioner | None = None,
 ) -> Route:
     """The route for the k wanted pairs.
 
     `iterate` says that the caller asked for an iteration in some way, `narrow` that a search in single precision and
-    polishing would do.
+    polishing would do. `hint` is what the caller knows of an inverse: of A for the smallest, otherwise of B.
     """
     n = pencil.n
     lapack = method is None and not iterate and prefers_lapack(n, k, dense=pencil.dense)
@@ -62,14 +73,19 @@ def choose(
     inner = None if method is None else method.inner
     if sigma is not None:
         route = near(pencil, sigma / pencil.unit, k, lapack=lapack)
+    elif isinstance(method, LocallyOptimal) or (hint is not None and which == "smallest" and not lapack):
+        route = _without_solves(pencil, k, which, getattr(method, "preconditioner", None) or hint)
     elif which == "smallest":
-        route = smallest(pencil, inner, rng, lapack=lapack)
+        formed = not lapack and _form_A(pencil)
+        route = smallest(pencil, k, inner, rng, lapack=lapack)
+        if formed:
+            route.say(f"The operator A was formed by {n} products: its smallest would take more than those.")
     else:
         route = Route(pencil, {"magnitude": Wanted.MAGNITUDE, "ends": Wanted.ENDS}.get(which, Wanted.LARGEST))
     if narrow and not lapack and route.pencil is pencil and route.domain is None and inner is None:
         _narrow(route)
     if route.pencil.solver is None and route.domain is None:
-        _attach(route, inner, k)
+        route = _attach(route, inner, hint, k)
     if lapack:
         route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
     elif route.domain is None:
@@ -108,28 +124,65 @@ def _expected(n: int, k: int) -> float:
     return float((18 + 5 * k) * (n / 512) ** 0.4)
 
 
-def _attach(route: Route, inner: Any, k: int) -> None:
-    """Give the pencil its solver for B: the factor of a matrix, conjugate gradients to the end for an operator.
+def _without_solves(pencil: Pencil, k: int, which: str, preconditioner: Preconditioner | None) -> Route:
+    """The route of `LocallyOptimal`."""
+    if which == "largest":
+        return largest_without_solves(pencil, preconditioner)
+    route = smallest_without_solves(pencil, k, preconditioner, must=True)
+    assert route is not None
+    return route
 
-    The columns of a small operator B are computed and factorised where that takes fewer products than the solves would.
-    """
+
+def _attach(route: Route, inner: Any, hint: Preconditioner | None, k: int) -> Route:
+    """Give the pencil its solver for B, or go over to a route that needs none."""
     pencil = route.pencil
-    if inner is None and pencil.B is not None and pencil.B.matrix is None:
-        if pencil.n <= DENSE_LIMIT and not _solves_quickly(pencil, math.ceil(pencil.n / _expected(pencil.n, k))):
-            pencil.counts.setup.B_products += pencil.n
-            pencil.B = as_dense(pencil.B)
-            route.say(f"Solves with the operator B were expected to take more than {pencil.n} products: B was formed.")
+    if inner is None and pencil.B is not None:
+        if pencil.B.matrix is not None and hint is None:
+            inner = solver_for(route, k)
         else:
-            inner = ConjugateGradient(max_steps=max(5000, 10 * pencil.n), tol=1e-13)
+            inner = _solver_of_operator(route, hint, k)
+            if inner is None and pencil.B.matrix is None:
+                return largest_without_solves(pencil, hint)
     inner = attach(pencil, inner)
     if inner is None:
         route.say("B is the identity, so no work was done for it.")
     else:
         route.say(f"Systems with B were solved by {inner.describe(pencil)}.")
+    return route
 
 
-def _solves_quickly(pencil: Pencil, steps: int) -> bool:
-    """Do so many steps of conjugate gradients solve a system with B?"""
+def _solver_of_operator(route: Route, hint: Preconditioner | None, k: int) -> ConjugateGradient | None:
+    """The way with the fewest products: to solve by conjugate gradients, not to solve at all, or to form B (None)."""
+    pencil, n = route.pencil, route.pencil.n
+    inner = ConjugateGradient(None, hint, tol=1e-13)
+    forming = n if n <= DENSE_LIMIT and hint is None else math.inf
+    # what a step of a solve stands for, without solves and with them
+    descent = LOCAL_STEPS * width(k) if route.wanted is Wanted.LARGEST else math.inf
+    solution = 2 * _expected(n, k)
+    steps = _steps_of_a_solve(pencil, inner, min(MANY, forming / min(descent, solution)))
+    if steps * solution <= min(forming, steps * descent):
+        return inner
+    if forming <= steps * descent:
+        pencil.counts.setup.B_products += n
+        assert pencil.B is not None
+        pencil.B = as_dense(pencil.B)
+        route.say(f"Solves with the operator B were expected to take more than {n} products: B was formed.")
+    return None
+
+
+def _steps_of_a_solve(pencil: Pencil, inner: ConjugateGradient, most: float) -> float:
+    """How many steps of conjugate gradients solve a system with B; infinite if more than `most`."""
     b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
-    _, Bw = ConjugateGradient(max_steps=steps, tol=1e-13).prepare(pencil).solve(b, None, None)
-    return bool(np.linalg.norm(b - Bw) <= 1e3 * pencil.eps * np.linalg.norm(b))
+    before = pencil.counts.setup.B_products
+    _, Bw = replace(inner, max_steps=math.ceil(most)).prepare(pencil).solve(b, None, None)
+    solved = np.linalg.norm(b - Bw) <= 1e3 * pencil.eps * np.linalg.norm(b)
+    return pencil.counts.setup.B_products - before if solved else math.inf
+
+
+def _form_A(pencil: Pencil) -> bool:
+    """Compute the columns of a small operator A, whose smallest would take more products than those."""
+    if pencil.A.matrix is not None or pencil.n > SMALL_OPERATOR:
+        return False
+    pencil.counts.setup.A_products += pencil.n
+    pencil.A = as_dense(pencil.A)
+    return True

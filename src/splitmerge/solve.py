@@ -12,9 +12,11 @@ from .by_deflation import deflate
 from .by_search import pursue
 from .checks import instance, real, whole
 from .errors import NotConverged
+from .local import LocallyOptimal
 from .methods import Method
 from .pencil import Pencil
 from .policy import mend
+from .preconditioners import Given, GivenDiagonal, Preconditioner
 from .present import present
 from .solution import Problem, Solution
 from .state import State
@@ -41,6 +43,8 @@ def solve(
     certify: bool = False,
     callback: Callable[[State], Any] | None = None,
     progress: bool = False,
+    preconditioner: Any = None,
+    diagonal: Any = None,
 ) -> Solution:
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
 
@@ -68,6 +72,10 @@ def solve(
     callback, progress
         `callback(state)` is called at every step, and stops the run by returning a true value (which counts as not
         converged). `progress=True` shows a bar on a terminal.
+    preconditioner, diagonal
+        What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
+        such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive
+        definite); or just the diagonal of an operator.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -90,7 +98,12 @@ def solve(
         instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
-    by_default = method is None or isinstance(method, Accelerated)
+    hint = _hint(preconditioner, diagonal)
+    by_default = method is None or isinstance(method, (Accelerated, LocallyOptimal))
+    if hint is not None and (sigma is not None or not by_default):
+        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
+    if isinstance(method, LocallyOptimal) and (sigma is not None or which not in ("largest", "smallest")):
+        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
     if not by_default and (sigma is not None or certify or which not in ("largest", "smallest")):
         raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
     mended = mend(A, B, b_policy)
@@ -107,6 +120,7 @@ def solve(
         certify=certify,
         callback=callback,
         progress=progress,
+        hint=hint,
         problem=Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, bool(certify)),
     )
     # LAPACK has no steps to be limited, watched or started
@@ -117,7 +131,7 @@ def solve(
 
 def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool) -> Solution:
     """The solution of a task that began at `begin`; `iterate` says that LAPACK cannot do what was asked for."""
-    if method is None or isinstance(method, Accelerated):
+    if method is None or isinstance(method, (Accelerated, LocallyOptimal)):
         outcome = pursue(task, method, iterate=iterate)
     else:
         outcome = deflate(task, method)
@@ -125,6 +139,19 @@ def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool)
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
     return solution
+
+
+def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
+    """What the caller knows of an inverse."""
+    if preconditioner is not None and diagonal is not None:
+        raise ValueError("preconditioner and diagonal are both given; give one of them")
+    if diagonal is not None:
+        return GivenDiagonal(diagonal)
+    return (
+        preconditioner
+        if preconditioner is None or isinstance(preconditioner, Preconditioner)
+        else Given(preconditioner)
+    )
 
 
 def _rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:

@@ -187,7 +187,8 @@ class MaxSeconds(Rule):
             real(self.seconds, "seconds")
 
     def begin(self, pencil: Pencil) -> Check:
-        """Look at the clock that runs since the iteration began."""
+        """Look at the clock that runs since the iteration began; long solves look at it, too."""
+        pencil.limit = min(pencil.limit, self.seconds)
         return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= pencil.clock + self.seconds else None
 
 
@@ -254,7 +255,10 @@ class _Both(Rule):
         return f"({self.left!r}) & ({self.right!r})"
 
     def begin(self, pencil: Pencil) -> Check:
+        limit = pencil.limit
         left, right = self.left.begin(pencil), self.right.begin(pencil)
+        # a time limit that something else must join does not end a step
+        pencil.limit = limit
 
         def check(state: State) -> Reason | None:
             first, second = left(state), right(state)

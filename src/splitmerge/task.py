@@ -16,6 +16,7 @@ from .pairs import Pairs
 from .pencil import Pencil
 from .plan import Route
 from .policy import Mended
+from .preconditioners import Preconditioner
 from .solution import Problem, Verdict
 from .state import State
 from .stopping import Reason, Rule, columns
@@ -49,6 +50,8 @@ class Task:
     progress: bool
     # a route that the caller has chosen already
     route: Route | None = None
+    # what the caller knows of an inverse: of A for the smallest, otherwise of B
+    hint: Preconditioner | None = None
     # what a solution has to remember, to be resumed
     problem: Problem | None = None
 

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from .kernels import Array
 from .pencil import Pencil
-from .preconditioners import Prepared
+from .preconditioners import Factored
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class TransformDomain:
     """The pair (Ã, B̃) = (P⁻ᴴAP⁻¹, P⁻ᴴBP⁻¹) as operators; eigenvalues are those of (A, B), vectors y = P x."""
 
     pencil: Pencil
-    P: Prepared
+    P: Factored
 
     def to_domain(self, x: Array) -> Array:
         """Map x to y = P x."""

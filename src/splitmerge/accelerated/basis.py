@@ -347,6 +347,16 @@ class Basis:
         y /= self.norm(y)
         return np.asarray(y)[:, None]
 
+    def settle(self) -> None:
+        """Take the waiting block for the whole basis, of a search that ends before its first products are complete."""
+        self.size, self.width, self.reach, self.coupling = self.width, 0, 0, np.zeros((0, 0), self.H.dtype)
+        V, duals = self.V[:, : self.size], self.Q_dual or list(self.V[:, : self.size].T)
+        with uninterrupted():
+            products = np.column_stack([self.domain.apply(v, d) for v, d in zip(V.T, duals, strict=True)])
+        left = V if self.domain.dual_first else np.column_stack(duals)
+        self.H[: self.size, : self.size] = left.conj().T @ products
+        self.tridiagonal = False
+
     def release(self) -> None:
         """Give the memory back: nothing more will be asked of this basis."""
         self.V = self.V[:, :0].copy()

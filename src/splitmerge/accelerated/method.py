@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..checks import whole
-from ..kernels import Array
-from ..methods import Method
+from ..methods.searching import Searching
 from ..pencil import Pencil
-from ..state import State
 from .domain import domain_of
 from .search import Search
 from .wanted import Wanted
 
 
 @dataclass(frozen=True)
-class Accelerated(Method):
+class Accelerated(Searching):
     """Minimise f over a growing space: the Ritz vectors X, the split directions T X and T²X, and a short memory.
 
     A step expands the space by a few products with T = B⁻¹A and minimises f over it, which is Rayleigh–Ritz; as the
@@ -36,16 +34,3 @@ class Accelerated(Method):
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
         """A search for the leading pair."""
         return Search(pencil, domain_of(pencil), 1, Wanted.LARGEST, rng, self.max_basis)
-
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
-        """The state at the start x; without one, the search goes on where it is."""
-        search: Search = memory
-        if x is not None:
-            search.start(x[:, None] if x.ndim == 1 else x)
-        return search.pair(search.index)
-
-    def step(self, state: State) -> State:
-        """More of the space, and the minimum of f over it."""
-        search: Search = state.memory
-        search.advance()
-        return search.pair(search.index)

@@ -77,6 +77,14 @@ class Search:
         least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
         self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
 
+    def neglect(self, tol: float) -> None:
+        """Do not pursue parts of the residuals of a start that are this small beside its values."""
+        self.basis.negligible = tol
+
+    def known(self, lowest: float) -> None:
+        """A least Rayleigh quotient that is known from before, to which residuals stay relative."""
+        self.basis.known = lowest
+
     def start(self, X: Array) -> None:
         """Begin with the columns of X, in the coordinates of the pencil."""
         self.advances = 0
@@ -128,8 +136,11 @@ class Search:
 
     def salvage(self) -> bool:
         """After an interrupt: is there anything to return? A first advance that was cut short is brought to its end."""
-        if self.values.size == 0 and self.basis.size > 0:
-            self._rayleigh_ritz()
+        if self.values.size == 0:
+            if self.basis.size == 0 and self.basis.width > 0:
+                self.basis.settle()
+            if self.basis.size > 0:
+                self._rayleigh_ritz()
         return self.values.size > 0
 
     def _rayleigh_ritz(self) -> None:

@@ -63,3 +63,7 @@ class _Solver:
             )
         w = self.pencil.from_vectors(w.astype(self.pencil.dtype))
         return (w / scale if scale != 1 else w), b
+
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """One column after the other."""
+        return np.column_stack([self.solve(np.ascontiguousarray(r), None, None)[0] for r in R.T]), R

@@ -1,9 +1,23 @@
 """Preconditioners P with PᴴP ≈ B; the same objects serve mirror descent and conjugate gradients."""
 
-from .base import Preconditioner, Prepared
+from .base import Factored, Preconditioner, Prepared
 from .diagonal import Diagonal
 from .exact import Exact, SquareRoot
+from .given import Given, GivenDiagonal
 from .incomplete_cholesky import IncompleteCholesky
 from .low_rank import LowRank
+from .multigrid import MultiGrid
 
-__all__ = ["Diagonal", "Exact", "IncompleteCholesky", "LowRank", "Preconditioner", "Prepared", "SquareRoot"]
+__all__ = [
+    "Diagonal",
+    "Exact",
+    "Factored",
+    "Given",
+    "GivenDiagonal",
+    "IncompleteCholesky",
+    "LowRank",
+    "MultiGrid",
+    "Preconditioner",
+    "Prepared",
+    "SquareRoot",
+]

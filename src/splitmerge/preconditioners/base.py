@@ -1,17 +1,36 @@
-"""What a preconditioner is: a matrix P with PᴴP ≈ B, given by its four actions."""
+"""What a preconditioner is: (PᴴP)⁻¹ ≈ B⁻¹ as an action, and where it is known the matrix P itself."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+
+import numpy as np
 
 from ..kernels import Array
 from ..pencil import Pencil
 
 
 class Prepared(ABC):
-    """P for one pencil. The domain y = P x sees Ã = P⁻ᴴAP⁻¹ and B̃ = P⁻ᴴBP⁻¹; `exact` means B̃ = I."""
+    """(PᴴP)⁻¹ for one pencil; `exact` means PᴴP = B."""
 
     exact: bool = False
+
+    @property
+    def work(self) -> float:
+        """About how many multiplications it takes for one vector; 0 where that is little beside a product."""
+        return 0.0
+
+    @abstractmethod
+    def gram_solve(self, b: Array) -> Array:
+        """(PᴴP)⁻¹ b."""
+
+    def gram_block(self, R: Array) -> Array:
+        """(PᴴP)⁻¹ R for columns R."""
+        return np.column_stack([self.gram_solve(np.ascontiguousarray(r)) for r in R.T])
+
+
+class Factored(Prepared):
+    """P for one pencil. The domain y = P x sees Ã = P⁻ᴴAP⁻¹ and B̃ = P⁻ᴴBP⁻¹, the identity for an exact P."""
 
     @abstractmethod
     def apply(self, x: Array) -> Array:
@@ -45,7 +64,7 @@ class Preconditioner(ABC):
     def _prepare(self, pencil: Pencil) -> Prepared: ...
 
 
-class Identity(Prepared):
+class Identity(Factored):
     """P = I, which is exact for B = I and the only preconditioner that it needs."""
 
     exact = True

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
 from ..pencil import Pencil
-from .base import Preconditioner, Prepared
+from .base import Factored, Preconditioner, Prepared
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Diagonal(Preconditioner):
     """Jacobi: costs nothing, and is enough for mass matrices."""
 
     def _prepare(self, pencil: Pencil) -> Prepared:
-        return _Diagonal(root_of_diagonal(pencil))
+        return Rooted(root_of_diagonal(pencil))
 
 
 def root_of_diagonal(pencil: Pencil) -> Array:
@@ -30,19 +30,29 @@ def root_of_diagonal(pencil: Pencil) -> Array:
     return np.asarray(np.sqrt(d))
 
 
-class _Diagonal(Prepared):
+class Rooted(Factored):
+    """P = diag(root)."""
+
     def __init__(self, root: Array) -> None:
         self.root = root
         self.inverse_gram = 1 / root**2
 
     def apply(self, x: Array) -> Array:
+        """P x."""
         return x * self.root
 
     def solve(self, y: Array) -> Array:
+        """P⁻¹ y."""
         return y / self.root
 
     def solve_adjoint(self, x: Array) -> Array:
+        """P⁻ᴴ x."""
         return self.solve(x)
 
     def gram_solve(self, b: Array) -> Array:
+        """(PᴴP)⁻¹ b."""
         return b * self.inverse_gram
+
+    def gram_block(self, R: Array) -> Array:
+        """(PᴴP)⁻¹ R for columns R."""
+        return R * self.inverse_gram[:, None]

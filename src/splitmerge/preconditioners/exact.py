@@ -12,7 +12,7 @@ from ..backends import Triangular
 from ..factor import DenseFactor, SparseFactor, factorise
 from ..kernels import Array
 from ..pencil import Pencil
-from .base import Preconditioner, Prepared
+from .base import Factored, Preconditioner, Prepared
 from .triangular import SparseTriangular
 
 
@@ -39,7 +39,7 @@ def _triangular(factor: object) -> Triangular | None:
     return factors if isinstance(factors, Triangular) else None
 
 
-class _DenseCholesky(Prepared):
+class _DenseCholesky(Factored):
     exact = True
 
     def __init__(self, factor: DenseFactor) -> None:
@@ -82,7 +82,7 @@ class SquareRoot(Preconditioner):
         return _Root(np.sqrt(values), vectors)
 
 
-class _Root(Prepared):
+class _Root(Factored):
     exact = True
 
     def __init__(self, roots: Array, vectors: Array) -> None:

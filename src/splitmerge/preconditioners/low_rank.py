@@ -10,7 +10,7 @@ from ..checks import whole
 from ..kernels import Array
 from ..krylov import LanczosProcess, random_vector
 from ..pencil import Pencil
-from .base import Preconditioner, Prepared
+from .base import Factored, Preconditioner, Prepared
 from .diagonal import root_of_diagonal
 
 
@@ -43,7 +43,7 @@ class LowRank(Preconditioner):
         return _LowRank(root, V, values, max(mean, float(values.min()) * pencil.eps**0.5))
 
 
-class _LowRank(Prepared):
+class _LowRank(Factored):
     """P = M^½ D^½ with M = μI + V(Θ − μI)Vᴴ; a power of M is the same form with the powers of μ and Θ."""
 
     def __init__(self, root: Array, V: Array, values: Array, mean: float) -> None:

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from ..kernels import Array
-from .base import Prepared
+from .base import Factored
 
 
-class SparseTriangular(Prepared):
+class SparseTriangular(Factored):
     """B ≈ S Πᵀ G Gᴴ Π S; `order[i]` is the row of B that stands at place i of G."""
 
     def __init__(self, G: Any, order: Array, scaling: Array, *, exact: bool) -> None:
@@ -24,6 +24,11 @@ class SparseTriangular(Prepared):
         self.order, self.place = order, np.argsort(order)
         self.scaling = scaling
         self.exact = exact
+
+    @property
+    def work(self) -> float:
+        """Two triangular solves."""
+        return float(2 * self.GH.nnz)
 
     def apply(self, x: Array) -> Array:
         """P x."""

@@ -1,0 +1,166 @@
+"""Routes that factorise nothing: to the smallest by a preconditioner of A, to the largest by one of B."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .accelerated.domain import Paired
+from .adapt import plus
+from .backends import Prediction
+from .errors import NotPositiveDefinite
+from .inner import ConjugateGradient
+from .krylov import random_vector
+from .local.search import LocalSearch, width
+from .pencil import Pencil
+from .plan import Local, Route
+from .preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
+from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, weighed
+
+# A search without solves takes so many times the steps of conjugate gradients; one with them takes so many solves.
+STEPS_MORE, SOLVES, SOLVES_A_PAIR = 2.5, 30, 6
+
+# Digits that are sought, and those of a solve that has to be exact.
+DIGITS, EXACT = 8, 13
+
+# A preconditioner that shrinks the error by less than this a step is worth another trial.
+POOR = 0.7
+
+# So many steps show whether A has negative values, and so many where it is known that there are some.
+LOOK, LONG_LOOK = 5, 100
+
+# Error bounds are made by solves with B of at most so many steps.
+BOUND_STEPS = 500
+
+
+def smallest_without_solves(
+    pencil: Pencil, k: int, preconditioner: Preconditioner | None, *, must: bool
+) -> Route | None:
+    """The route to the smallest by a preconditioner of A: the given one, or the best of a trial.
+
+    None where a factorisation is expected to be faster, unless it `must` be this one.
+    """
+    if preconditioner is not None:
+        return _local(pencil, preconditioner, preconditioner.prepare(pencil.swapped(pencil.A, 0.0, 1)))
+    if pencil.A.matrix is None:
+        return _local(pencil, None, None) if must else None
+    prediction = weighed(pencil.A)
+    if prediction is None and not must:
+        return None
+    needed = must or (prediction is not None and not fits(prediction))
+    trials = _trials_of_A(pencil, 0.0)
+    eta = _negative(pencil, trials)
+    if eta > 0 and needed:
+        # a multiple of B makes it definite
+        trials = _trials_of_A(pencil, eta)
+    elif eta > 0:
+        return None
+    if not trials:
+        raise NotPositiveDefinite("no multiple of B was found that makes A + ηB positive definite; is B so?")
+    costs = [_seconds(trial, pencil, k) for trial in trials]
+    best = int(np.argmin(costs))
+    told = f"A trial: {'; '.join(map(str, trials))}."
+    if prediction is not None:
+        expected = prediction.seconds + (SOLVES + SOLVES_A_PAIR * k) * prediction.solve_seconds
+        told += f" {_compared(prediction, expected)}; to iterate {costs[best]:.3g} s."
+        if not needed and expected <= costs[best]:
+            return None
+        if not fits(prediction):
+            told += " That much memory is not free."
+    route = _local(pencil, trials[best].preconditioner, trials[best].prepared)
+    route.lines.insert(0, told)
+    return route
+
+
+def _trials_of_A(pencil: Pencil, eta: float) -> list[Trial]:
+    """Trials of preconditioners of A + ηB."""
+    swapped = pencil.swapped(plus(pencil.A, eta, pencil.B), -eta, 1)
+    trials = _trials(swapped)
+    pencil.counts.setup.add(swapped.counts.swapped())
+    return trials
+
+
+def _trials(pencil: Pencil) -> list[Trial]:
+    """Preconditioners of the pencil's B that were tried; none if B proved not to be positive definite."""
+    trials: list[Trial] = []
+    for preconditioner in (Diagonal(), MultiGrid(), IncompleteCholesky()):
+        if trials and min(trial.rate for trial in trials) < POOR:
+            break
+        try:
+            trial = attempt(pencil, preconditioner)
+        except NotPositiveDefinite:
+            trial = None
+        if trial is None:
+            return []
+        trials.append(trial)
+    return trials
+
+
+def _negative(pencil: Pencil, trials: list[Trial]) -> float:
+    """0 where A seems to be positive semidefinite, otherwise an η that makes A + ηB so; as far as a few steps show."""
+    best = min(trials, key=lambda trial: trial.rate, default=None)
+    negated, rng = pencil.negated(), np.random.default_rng(0)
+    search = LocalSearch(negated, 1, None if best is None else best.prepared, rng)
+    with negated.counting(negated.counts.setup):
+        search.start(random_vector(negated, rng)[:, None])
+        while search.steps < (LOOK if trials else LONG_LOOK) and not search.exhausted:
+            search.advance()
+    highest = float(search.values[0])
+    seen = highest > pencil.eps**0.5 * search.radius or not trials
+    return 2 * (highest + float(search.errors[0])) if seen else 0.0
+
+
+def _seconds(trial: Trial, pencil: Pencil, k: int) -> float:
+    """What a search without solves is expected to take."""
+    m = width(k)
+    products = float(sum(M.matrix.nnz for M in (pencil.A, pencil.B) if M is not None))
+    step = m * (trial.work + products) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
+    return STEPS_MORE * trial.steps(DIGITS) * step
+
+
+def _compared(prediction: Prediction, seconds: float) -> str:
+    return (
+        f"A factorisation by {prediction.backend} was predicted to take {prediction.bytes / 2**30:.2g} GiB and, "
+        f"with its solves, {seconds:.3g} s"
+    )
+
+
+def largest_without_solves(pencil: Pencil, preconditioner: Preconditioner | None) -> Route:
+    """The route to the largest by a preconditioner of B."""
+    P = None if preconditioner is None else preconditioner.prepare(pencil)
+    return _local(pencil, preconditioner, P, smallest=False)
+
+
+def _local(
+    pencil: Pencil, preconditioner: Preconditioner | None, P: Prepared | None, *, smallest: bool = True
+) -> Route:
+    pencil = pencil.negated() if smallest else pencil
+    if pencil.B is not None:
+        # for the error bounds only
+        pencil.solver = ConjugateGradient(BOUND_STEPS).prepare(pencil)
+    route = Route(pencil, domain=Paired(pencil), local=Local(preconditioner, P, itself=smallest))
+    how = "not preconditioned" if P is None else f"preconditioned by {preconditioner!r}"
+    route.say(f"Nothing was factorised: products with A and B served, and gradients that were {how}.")
+    return route
+
+
+def solver_for(route: Route, k: int) -> ConjugateGradient | None:
+    """Conjugate gradients to the last digit for a sparse B, where they are expected to beat its factorisation."""
+    pencil = route.pencil
+    assert pencil.B is not None
+    prediction = weighed(pencil.B)
+    if prediction is None:
+        return None
+    solves = SOLVES + SOLVES_A_PAIR * k
+    factorised = prediction.seconds + solves * prediction.solve_seconds
+    best, least = None, math.inf
+    for trial in _trials(pencil):
+        step = (trial.work + pencil.B.matrix.nnz + 10 * pencil.n) * IN_VECTOR
+        seconds = solves * trial.steps(EXACT) * step
+        if seconds < least:
+            best, least = trial, seconds
+    if best is None or (fits(prediction) and factorised <= least):
+        return None
+    route.say(f"{_compared(prediction, factorised)}; conjugate gradients {least:.3g} s.")
+    return ConjugateGradient(None, best.preconditioner, tol=10.0**-EXACT)

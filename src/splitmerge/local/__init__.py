@@ -1,0 +1,6 @@
+"""The way without solves: f minimised over Ritz vectors, preconditioned gradients and a memory."""
+
+from .method import LocallyOptimal
+from .search import LocalSearch
+
+__all__ = ["LocalSearch", "LocallyOptimal"]

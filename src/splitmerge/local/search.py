@@ -1,0 +1,220 @@
+"""One search without solves: a step minimises f over the Ritz vectors, preconditioned gradients and what moved last."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..accelerated import Wanted
+from ..accelerated.domain import Paired
+from ..kernels import Array
+from ..krylov import random_vector
+from ..pencil import Pencil, PSolver
+from ..state import State, magnitude, rounding_level
+from .span import Span
+
+# Pairs beyond the wanted ones that take part: the last wanted converges as fast as it is far from those left out.
+GUARDS = 2
+
+# A pair whose residual is this part of its goal needs no further gradients.
+SETTLED = 0.5
+
+# The products are computed afresh after so many steps, as each adds a rounding error to them.
+REFRESH = 40
+
+# So many steps without a better residual mean that there will be none: near to rounding, and elsewhere.
+PATIENCE, FAR = 20, 1000
+
+# A probe takes no fewer and no more steps than these.
+LOOKS, LONGEST = 5, 500
+
+
+def width(k: int) -> int:
+    """How many vectors take part when k are wanted."""
+    return k + max(GUARDS, math.ceil(k / 5))
+
+
+class LocalSearch:
+    """The k largest of (A, B) from a block of Ritz vectors, its gradients preconditioned by `P` (None: not at all)."""
+
+    wanted = Wanted.LARGEST
+
+    def __init__(
+        self,
+        pencil: Pencil,
+        k: int,
+        P: PSolver | None,
+        rng: np.random.Generator,
+        *,
+        block: int | None = None,
+        itself: bool = False,
+        fixed: tuple[Array, Array] | None = None,
+    ) -> None:
+        self.pencil, self.k, self.P, self.rng, self.itself = pencil, k, P, rng, itself
+        self.domain = Paired(pencil)
+        room = (pencil.n - (0 if fixed is None else fixed[0].shape[1])) // 3
+        self.block = max(k, min(width(k) if block is None else block, room))
+        self.span = Span(pencil, self.block, fixed)
+        self.index = self.steps = 0
+        self.goal = 0.0
+        self.values = self.errors = self.residuals = self.levels = np.zeros(0)
+        self.gradients = np.zeros((pencil.n, 0), pencil.dtype)
+        self.lowest, self.radius = math.inf, 0.0
+        # the least residual of the pair in view so far, and at which step it was
+        self.best = (math.inf, 0)
+        self.exhausted = False
+
+    def aim(self, goal: float | None, angle: float | None) -> None:
+        """Let this residual be what is to be reached; a sine is about the residual over a gap."""
+        self.goal = goal if goal is not None else 1e-3 * (angle or 0.0)
+
+    def neglect(self, tol: float) -> None:
+        """Every part of a start is pursued here."""
+
+    def known(self, lowest: float) -> None:
+        """A least Rayleigh quotient that is known from before, to which residuals stay relative."""
+        self.lowest = min(self.lowest, lowest)
+
+    def start(self, X: Array) -> None:
+        """Begin with the columns of X and as many random ones as there is room for."""
+        more = self.block - X.shape[1]
+        self.best, self.exhausted, self.steps = (math.inf, 0), False, 0
+        if more > 0:
+            extra = np.column_stack([random_vector(self.pencil, self.rng) for _ in range(more)])
+            # at random, but smoother: what the preconditioner makes large is what is wanted
+            X = np.hstack([X, extra if self.P is None else self.pencil.solves_P(self.P, extra)])
+        self.values = self.span.renew(X)
+        self._measure()
+
+    def advance(self) -> None:
+        """One step: the gradients of the pairs that are not settled, preconditioned, and the minimum over all."""
+        span = self.span
+        self.steps += 1
+        if self.steps % REFRESH == 0:
+            span.refresh()
+            self._measure()
+        moving = np.zeros(self.block, bool)
+        moving[: self.residuals.size] = self.residuals > SETTLED * self.goal
+        if not moving.any():
+            # a stopping rule that asks for more than the goal
+            moving[self.index] = True
+        R = self.gradients[:, moving[: self.values.size]]
+        W = R if self.P is None else self.pencil.solves_P(self.P, R)
+        count = span.append(W)
+        if count == 0:
+            self.exhausted = True
+            return
+        self.values = span.minimise(count, moving)
+        self._measure()
+        self._watch()
+
+    def _measure(self) -> None:
+        """Residuals as the user has them, and errors: ‖Ax − λBx‖ in the norm of B⁻¹, as the length of x lets guess."""
+        pencil, m = self.pencil, self.values.size
+        self.lowest = min(self.lowest, float(self.span.H.diagonal()[: self.span.known].real.min()))
+        self.radius = max(self.radius, float(np.abs(self.values).max()), abs(self.lowest))
+        shift = 0.0 if self.itself else max(0.0, -self.lowest)
+        pencil.transform(shift=shift, found=pencil.found, B_found=pencil.B_found, radius=self.radius + shift)
+        # of f, up to a factor
+        R = self.gradients = self.span.AS[:, :m] - self.span.BS[:, :m] * self.values.astype(pencil.dtype)
+        norms, lengths, scales = (
+            np.sqrt(np.einsum("ij,ij->j", M.conj(), M).real.astype(np.float64))
+            for M in (R, self.span.S[:, :m], self.span.BS[:, :m])
+        )
+        sizes = np.array([magnitude(pencil, value + shift) for value in self.values.tolist()])
+        self.residuals = norms / np.maximum(sizes * scales, 1e-300)
+        self.errors = norms * lengths
+        self.levels = np.array(
+            [
+                rounding_level(pencil, *triple)
+                for triple in zip(self.values + shift, lengths, sizes * scales, strict=True)
+            ]
+        )
+
+    def _watch(self) -> None:
+        """Has it come to where rounding ends it, or to a standstill?"""
+        worst = int(np.argmax(self.residuals[: self.k]))
+        residual = float(self.residuals[worst])
+        if residual < 0.9 * self.best[0]:
+            self.best = (residual, self.steps)
+        idle = self.steps - self.best[1]
+        self.exhausted = idle >= (PATIENCE if residual <= 100 * self.levels[worst] else FAR)
+
+    def pair(self, index: int) -> LocalPair:
+        """The Ritz pair in place `index`."""
+        return LocalPair(self, index)
+
+    def vectors(self, count: int) -> Array:
+        """The `count` leading Ritz vectors."""
+        return self.span.S[:, :count].copy()
+
+    def spare(self, *, converged: bool) -> Array | None:
+        """The Ritz vectors that come after the k wanted ones."""
+        return self.span.S[:, self.k : self.values.size].copy() if self.values.size > self.k else None
+
+    def renewal(self) -> Array:
+        """The vectors to begin anew with."""
+        return self.vectors(self.values.size)
+
+    def keep_given(self) -> None:
+        """States have vectors of their own here."""
+
+    def salvage(self) -> bool:
+        """After an interrupt: is there anything to return?"""
+        return self.values.size > 0
+
+    def gaps(self, count: int) -> Array:
+        """How far the first `count` values are from where others may be, if none that is larger was passed over."""
+        found = self.values[:count]
+        return np.asarray(found - found.min() - self.errors[:count].max(initial=0.0))
+
+    def probe(self, slack: float) -> bool | None:
+        """Look at the complement of the k pairs from random starts: is there anything larger in it?
+
+        Decided once the best Ritz value there, with its error, is not; or is, by more than `slack`.
+        """
+        k = self.k
+        if self.pencil.n <= k + 3:
+            return None
+        edge = float(self.values[:k].min())
+        fixed = (self.vectors(k), self.span.BS[:, :k].copy())
+        other = LocalSearch(self.pencil, 1, self.P, self.rng, itself=self.itself, fixed=fixed)
+        other.start(random_vector(self.pencil, self.rng)[:, None])
+        for step in range(LONGEST):
+            top, error = float(other.values[0]), float(other.errors[0])
+            if top > edge + slack:
+                self.start(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
+                return True
+            if other.exhausted or (step >= LOOKS and (top + error < edge or error <= slack)):
+                return False
+            other.advance()
+        return None
+
+
+class LocalPair(State):
+    """A Ritz pair of a local search."""
+
+    __slots__ = ("_final", "_level")
+
+    def __init__(self, search: LocalSearch, index: int) -> None:
+        pencil, span = search.pencil, search.span
+        x, Ax, Bx = (np.ascontiguousarray(M[:, index]) for M in (span.S, span.AS, span.BS))
+        super().__init__(pencil, x, Ax + pencil.shift * Bx if pencil.shift else Ax, Bx, search)
+        self._residual = float(search.residuals[index])
+        self._final, self._level = search.exhausted, float(search.levels[index])
+
+    @property
+    def rounding(self) -> float:
+        """The residual that rounding alone may leave."""
+        return self._level
+
+    @property
+    def indefinite(self) -> bool:
+        """Never in the way: Rayleigh–Ritz needs no positive semidefinite A."""
+        return False
+
+    @property
+    def final(self) -> bool:
+        """Will more steps bring nothing?"""
+        return self._final

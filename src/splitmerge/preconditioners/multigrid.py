@@ -1,0 +1,141 @@
+"""Algebraic multigrid: the hierarchy of pyamg, cycled over blocks of vectors in single precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..kernels import Array
+from ..krylov import LanczosProcess
+from ..pencil import Pencil
+from .base import Preconditioner, Prepared
+
+# Below this size a level is solved by its inverse.
+COARSEST = 300
+
+# A smoother damps the eigenvalues of D⁻¹A from a `RATIO`th of the largest on, by Chebyshev polynomials of this degree.
+RATIO, DEGREE = 10.0, 3
+
+# Lanczos steps that estimate the largest eigenvalue of D⁻¹A, and the margin that makes up for their fewness.
+STEPS, MARGIN = 10, 1.05
+
+
+@dataclass(frozen=True)
+class MultiGrid(Preconditioner):
+    """A V-cycle of smoothed aggregation, for a sparse B that comes from an elliptic equation; needs `pyamg`.
+
+    `near_null` are the vectors (n, r) that B makes very small: the constants when not given, the rigid motions for
+    elasticity. Its cost grows as n, where that of a factorisation grows as n² for a body in space.
+    """
+
+    near_null: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.near_null is not None and np.ndim(self.near_null) != 2:
+            raise ValueError(f"near_null has shape {np.shape(self.near_null)}; give columns, shape (n, r)")
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        assert pencil.B is not None
+        try:
+            from pyamg import smoothed_aggregation_solver
+        except ImportError:
+            raise ImportError("MultiGrid needs the package pyamg; install it, or take IncompleteCholesky()") from None
+        if pencil.B.kind != "sparse":
+            raise ValueError("MultiGrid is for a sparse matrix, and this one is dense; take Exact() or Diagonal()")
+        vectors = self.near_null
+        if vectors is not None:
+            vectors = pencil.from_vectors(np.asarray(vectors, dtype=pencil.dtype))
+            if vectors.shape[0] != pencil.n:
+                raise ValueError(f"near_null has shape {vectors.shape}; give columns of length {pencil.n}")
+        matrix = sp.csr_matrix(pencil.B.matrix / pencil.B.size)
+        with _seeded():
+            solver = smoothed_aggregation_solver(matrix, B=vectors, max_coarse=COARSEST)
+        return _Cycle([_Level(level) for level in solver.levels[:-1]], solver.levels[-1].A.toarray(), pencil.B.size)
+
+
+@contextmanager
+def _seeded() -> Iterator[None]:
+    """Let pyamg, which draws from NumPy's global generator, draw the same each time, and nobody else notice."""
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+class _Level:
+    """One level in single precision: its matrix, smoother and transfers."""
+
+    def __init__(self, level: Any) -> None:
+        A = sp.csr_array(level.A)
+        narrow = np.complex64 if A.dtype.kind == "c" else np.float32
+        diagonal = A.diagonal().real
+        self.inverse = np.where(diagonal > 0, 1 / np.where(diagonal > 0, diagonal, 1.0), 0.0).astype(np.float32)
+        self.A = A.astype(narrow)
+        self.P, self.R = (sp.csr_array(transfer).astype(narrow) for transfer in (level.P, level.R))
+        root = np.sqrt(self.inverse.astype(np.float64))
+        x = np.random.default_rng(0).standard_normal(A.shape[0]).astype(A.dtype)
+        process = LanczosProcess(lambda v, _: root * (A @ (root * v)), lambda y: (y, y), x, x, reorthogonalise=False)
+        while process.steps < STEPS and not process.exhausted:
+            process.extend()
+        self.largest = MARGIN * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
+
+    def smooth(self, r: Array) -> tuple[Array, Array]:
+        """A correction x for the residual r, and what it leaves of r."""
+        least = self.largest / RATIO
+        centre, half = (self.largest + least) / 2, (self.largest - least) / 2
+        inverse = self.inverse if r.ndim == 1 else self.inverse[:, None]
+        p = inverse * r
+        p /= np.float32(centre)
+        x, r = p, r - self.A @ p
+        ratio = half / centre
+        for _ in range(DEGREE - 1):
+            ratio, last = 1 / (2 * centre / half - ratio), ratio
+            p = np.float32(ratio * last) * p + np.float32(2 * ratio / half) * (inverse * r)
+            x = x + p
+            r = r - self.A @ p
+        return x, r
+
+
+class _Cycle(Prepared):
+    """The V-cycle: symmetric and positive definite, as its smoother is and is applied before and after."""
+
+    def __init__(self, levels: list[_Level], coarsest: Array, size: float) -> None:
+        self.levels, self.size = levels, size
+        values, vectors = np.linalg.eigh((coarsest + coarsest.conj().T) / 2)
+        # what the matrix makes zero (a body that floats) is treated as the next smallest
+        floor = values[values > 1e-10 * values[-1]].min()
+        inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T
+        self.coarsest: Array = inverse.astype(np.complex64 if inverse.dtype.kind == "c" else np.float32)
+
+    @property
+    def work(self) -> float:
+        """Multiplications for one vector."""
+        return float(sum((2 * DEGREE + 1) * level.A.nnz + 2 * level.P.nnz for level in self.levels))
+
+    def gram_solve(self, b: Array) -> Array:
+        """One cycle."""
+        return self.gram_block(b[:, None])[:, 0]
+
+    def gram_block(self, R: Array) -> Array:
+        """One cycle for all columns, each scaled to size 1 for the sake of its range."""
+        norms = np.linalg.norm(R, axis=0)
+        norms[norms == 0] = 1.0
+        narrow = np.ascontiguousarray(R / norms, dtype=self.coarsest.dtype)
+        X = self._cycle(narrow[:, 0], 0)[:, None] if R.shape[1] == 1 else self._cycle(narrow, 0)
+        return np.asarray(X.astype(R.dtype) * (norms / self.size).astype(norms.dtype))
+
+    def _cycle(self, b: Array, depth: int) -> Array:
+        if depth == len(self.levels):
+            return self.coarsest @ b
+        level = self.levels[depth]
+        x, r = level.smooth(b)
+        y = level.P @ self._cycle(level.R @ r, depth + 1)
+        x = x + y
+        return x + level.smooth(r - level.A @ y)[0]
