@@ -11,7 +11,7 @@ from ..accelerated.domain import Paired
 from ..kernels import Array
 from ..krylov import random_vector
 from ..pencil import Pencil, PSolver
-from ..state import State, magnitude, rounding_level
+from ..state import State, excusable, magnitude, rounding_level
 from .span import Span
 
 # Pairs beyond the wanted ones that take part: the last wanted converges as fast as it is far from those left out.
@@ -19,6 +19,9 @@ GUARDS = 2
 
 # A pair whose residual is this part of its goal needs no further gradients.
 SETTLED = 0.5
+
+# A residual that is this part of what rounding may leave is noise.
+NOISE = 0.01
 
 # The products are computed afresh after so many steps, as each adds a rounding error to them.
 REFRESH = 40
@@ -95,10 +98,12 @@ class LocalSearch:
             span.refresh()
             self._measure()
         moving = np.zeros(self.block, bool)
-        moving[: self.residuals.size] = self.residuals > SETTLED * self.goal
+        # what is left of a gradient well below the level of rounding leads nowhere
+        noise = [NOISE * excusable(self.pencil, level) for level in self.levels.tolist()]
+        moving[: self.residuals.size] = self.residuals > np.maximum(SETTLED * self.goal, noise)
         if not moving.any():
-            # a stopping rule that asks for more than the goal
-            moving[self.index] = True
+            self.exhausted = True
+            return
         R = self.gradients[:, moving[: self.values.size]]
         W = R if self.P is None else self.pencil.solves_P(self.P, R)
         count = span.append(W)

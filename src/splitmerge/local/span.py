@@ -38,12 +38,13 @@ class Span:
     def append(self, W: Array) -> int:
         """Let what is new of the columns W follow the known ones; return how many columns that are."""
         pencil, q = self.pencil, self.known
+        W = self._apart(W)
         for _ in range(3):
-            W = self._apart(W)
-            W, BW, shrunk = self._orthonormal(W)
-            # what was nearly inside of the known columns has lost digits, and is taken out of them again
-            if shrunk > 1e-4:
+            W, BW, least = self._orthonormal(W)
+            # columns that were nearly the same have lost digits to each other, and are taken apart again
+            if least > 1e-4:
                 break
+            W = self._apart(W)
         count: int = W.shape[1]
         AW = pencil.products_A(W)
         new = slice(q, q + count)
@@ -55,17 +56,21 @@ class Span:
         return count
 
     def _apart(self, W: Array) -> Array:
-        """W without what it has of the known and the fixed columns."""
+        """W without what it has of the known and the fixed columns; columns of which nothing is left are dropped."""
         q = self.known
-        if self.fixed is not None:
-            Y, BY = self.fixed
-            W = W - Y @ (BY.conj().T @ W)
-        return W - self.S[:, :q] @ (self.BS[:, :q].conj().T @ W) if q else W
+        # twice, as what the known columns lack of being orthonormal would else grow by what is lost of W
+        for _ in range(2):
+            W = _unit(W)
+            if self.fixed is not None:
+                Y, BY = self.fixed
+                W -= Y @ (BY.conj().T @ W)
+            if q:
+                W -= self.S[:, :q] @ (self.BS[:, :q].conj().T @ W)
+        return W
 
     def _orthonormal(self, W: Array) -> tuple[Array, Array, float]:
-        """An orthonormal basis of W and its product with B; and by how much the worst column shrank to nothing."""
-        lengths = np.linalg.norm(W, axis=0)
-        W = W[:, lengths > 0] / lengths[lengths > 0]
+        """An orthonormal basis of W and its product with B; and how little was new of the column with the least."""
+        W = _unit(W)
         BW = self.pencil.products_B(W)
         G = W.conj().T @ BW
         squares = G.diagonal().real
@@ -116,16 +121,25 @@ class Span:
                 rows[:, : self.known] = rows[:, :size] @ D
 
     def refresh(self) -> None:
-        """Compute the products of the known columns afresh."""
+        """Compute the products of the known columns afresh, and make them orthonormal again."""
         q = self.known
         X = self.S[:, :q].copy()
-        self.AS[:, :q] = self.pencil.products_A(X)
+        AX, BX = self.pencil.products_A(X), self.pencil.products_B(X)
+        values, Q = eigh(X.conj().T @ BX, check_finite=False)
+        root = ((Q / np.sqrt(values)) @ Q.conj().T).astype(X.dtype)
+        self.S[:, :q], self.AS[:, :q] = X @ root, AX @ root
         if not self.pencil.identity:
-            self.BS[:, :q] = self.pencil.products_B(X)
-        self.H[:q, :q] = X.conj().T @ self.AS[:, :q]
+            self.BS[:, :q] = BX @ root
+        self.H[:q, :q] = self.S[:, :q].conj().T @ self.AS[:, :q]
 
     def renew(self, X: Array) -> Array:
         """Begin again with the columns X only, their products computed afresh; the values."""
         self.known = 0
         count = self.append(X)
         return self.minimise(count, np.zeros(self.width, bool))
+
+
+def _unit(W: Array) -> Array:
+    """The columns of W that are not zero, of length 1."""
+    lengths = np.linalg.norm(W, axis=0)
+    return np.asarray(W[:, lengths > 0] / lengths[lengths > 0])
