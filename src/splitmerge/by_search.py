@@ -8,7 +8,7 @@ from .accelerated import Accelerated, Inverted, Search, Wanted
 from .by_narrow import pursue_in_single, suits_single
 from .certificate import count_between, counted_in_the_gap, counts_fit, resolution
 from .driver import Driver
-from .factor import DenseFactor
+from .factor import DenseFactor, SparseFactor
 from .history import History
 from .kernels import Array
 from .lapack import direct
@@ -23,6 +23,8 @@ from .solution import BY_CHANCE, UNFINISHED, Verdict
 from .stopping import Reason, visible
 from .task import Outcome, Task, Warm, starts, story
 
+# Up to this size a sparse factorisation costs less than the solves of a probe.
+SMALL_SPARSE = 15_000
 # What a whole decomposition may leave, in roundings of one product.
 LAPACK_ROUNDING = 10
 
@@ -127,8 +129,7 @@ def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:
 def _complete(task: Task, route: Route, search: Search | LocalSearch, pairs: Pairs) -> bool | None:
     """Does the count of eigenvalues agree with the pairs? Counted when asked for, or if cheaper than a probe."""
     pencil = route.pencil
-    cheap = pencil.dense and task.k > 1 and route.local is None and not isinstance(route.domain, Inverted)
-    if not task.certify and not cheap:
+    if not task.certify and not _count_is_cheap(task, route):
         return None
     # a count is made in the memory of the factor, which the vectors of states need
     search.keep_given()
@@ -142,6 +143,14 @@ def _complete(task: Task, route: Route, search: Search | LocalSearch, pairs: Pai
     if not fits:
         _renew(pencil)
     return fits
+
+
+def _count_is_cheap(task: Task, route: Route) -> bool:
+    """Does a count cost less than a probe? A single pair needs neither."""
+    if task.k == 1 or route.local is not None or isinstance(route.domain, Inverted):
+        return False
+    small = isinstance(route.pencil.solver, SparseFactor) and route.pencil.n <= SMALL_SPARSE
+    return route.pencil.dense or (small and route.pencil.A.matrix is not None)
 
 
 def _renew(pencil: Pencil) -> None:

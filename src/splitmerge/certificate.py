@@ -115,7 +115,7 @@ def _fits(pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, above: bool) 
 def count_below(pencil: Pencil, tau: float) -> int | None:
     """How many eigenvalues of (A, B) lie below τ; None when the factorisation could not tell."""
     try:
-        return shifted_factor(plus(pencil.A, -tau, pencil.B)).negative
+        return shifted_factor(plus(pencil.A, -tau, pencil.B), pencil.solver).negative
     except ZeroDivisionError:
         return None
 

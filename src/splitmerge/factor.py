@@ -162,10 +162,10 @@ class SparseShifted:
     `negative` counts the negative eigenvalues of K, None where LU has hidden the signs.
     """
 
-    def __init__(self, K: Any) -> None:
+    def __init__(self, K: Any, like: Factors | None = None) -> None:
         self.K = K
         self.negative: int | None = None
-        for factors in indefinite_factors(K):
+        for factors in indefinite_factors(K, like):
             self.lu: Any = factors
             if self._accurate():
                 self.name, self.negative = factors.name, factors.negative
@@ -193,9 +193,14 @@ class SparseShifted:
         return np.asarray(w + self.lu.solve(b - self.K @ w))
 
 
-def shifted_factor(K: Operator) -> DenseShifted | SparseShifted:
-    """Factorise an indefinite matrix; ZeroDivisionError when it is exactly singular."""
-    return DenseShifted(K.matrix) if K.kind == "dense" else SparseShifted(K.matrix)
+def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseShifted:
+    """Factorise an indefinite matrix; ZeroDivisionError when it is exactly singular.
+
+    `known` is the solver of a matrix with about the same pattern: a sparse factor lends its order.
+    """
+    if K.kind == "dense":
+        return DenseShifted(K.matrix)
+    return SparseShifted(K.matrix, known.factors if isinstance(known, SparseFactor) else None)
 
 
 def _zero_pivot(B: Any) -> int:

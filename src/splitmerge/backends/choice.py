@@ -28,13 +28,16 @@ def triangular_factors(B: Any) -> Triangular | None:
     return factors or symmetric_lu(B)
 
 
-def indefinite_factors(K: Any) -> Iterator[Factors]:
-    """Factorisations of an indefinite K, best first: those that pivot, then SuperLU, which does not."""
+def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]:
+    """Factorisations of an indefinite K, best first: those that pivot, then SuperLU, which does not.
+
+    `like` are factors of a matrix with about the same pattern, whose order will do.
+    """
     for name, make in (("PARDISO", pardiso.indefinite), ("MUMPS", mumps.indefinite)):
         if K.shape[0] >= costs.LARGE and K.dtype.char in costs.COSTS[name].kinds:
             factors: Factors | None = make(K)
             if factors is not None:
                 yield factors
-    lu = symmetric_lu(K)
+    lu = symmetric_lu(K, like.order if isinstance(like, Triangular) else None)
     if lu is not None:
         yield lu

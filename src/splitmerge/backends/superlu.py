@@ -45,12 +45,14 @@ class SuperLU(Triangular):
         return w
 
 
-def symmetric_lu(B: Any, **incomplete: float) -> SuperLU | None:
+def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> SuperLU | None:
     """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order.
 
-    With `drop_tol` and `fill_factor` the factorisation is incomplete.
+    `first` is a good order that is known already, of a matrix with the same pattern. With `drop_tol` and
+    `fill_factor` the factorisation is incomplete.
     """
-    first = None if incomplete or B.shape[0] < DISSECTED else nested_dissection(graph_of(B))
+    if first is None and not incomplete and B.shape[0] >= DISSECTED:
+        first = nested_dissection(graph_of(B))
     matrix = sp.csc_matrix(B, copy=True) if first is None else sp.csc_matrix(sp.csr_array(B)[first][:, first])
     factor: Any = spilu if incomplete else splu
     try:
