@@ -13,7 +13,7 @@ from .krylov import Survey, survey
 from .methods import Method
 from .pairs import Pairs, verify
 from .pencil import Pencil
-from .progress import progress_bar
+from .progress import Show, progress_bar
 from .solution import Verdict
 from .state import excusable
 from .stopping import Reason, Rule, visible
@@ -24,6 +24,11 @@ MAX_SWEEPS = 4
 
 def deflate(task: Task, method: Method) -> Outcome:
     """The pairs by `method`, one after the other."""
+    with progress_bar(task.progress, task.k) as show:
+        return _deflate(task, method, show)
+
+
+def _deflate(task: Task, method: Method, show: Show | None) -> Outcome:
     pencil, rule, rng = task.pencil, task.rule, task.rng
     X = starts(task)
     with pencil.counting(pencil.counts.setup):
@@ -32,9 +37,8 @@ def deflate(task: Task, method: Method) -> Outcome:
         known = survey(pencil, rng)
         memory = method.setup(pencil, rng)
     ready = pencil.begin()
-    with progress_bar(task.progress, task.k) as show:
-        driver = Driver(pencil, method, memory, check, History(), task.callback, show)
-        reason, pairs = _pairs(Deflation(driver, known, rng), rule, task.k, X, doubt=task.x0 is not None)
+    driver = Driver(pencil, method, memory, check, History(), task.callback, show)
+    reason, pairs = _pairs(Deflation(driver, known, rng), rule, task.k, X, doubt=task.x0 is not None)
     return Outcome(
         pencil,
         pairs,

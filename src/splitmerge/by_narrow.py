@@ -13,7 +13,7 @@ from .narrow import Corrector, Polish
 from .pairs import Pairs, judge, verify
 from .pencil import Pencil
 from .plan import Route
-from .progress import progress_bar
+from .progress import Show
 from .solution import BY_CHANCE, UNFINISHED
 from .state import State
 from .stopping import Check, Reason, Rule, visible
@@ -38,7 +38,7 @@ def suits_single(task: Task) -> bool:
 
 
 def pursue_in_single(
-    task: Task, route: Route, method: Accelerated, X: Array, check: Check, ready: float
+    task: Task, route: Route, method: Accelerated, X: Array, check: Check, ready: float, show: Show | None
 ) -> Outcome | None:
     """The pair; None if double precision has to find it."""
     narrow, pencil = route.narrow, route.pencil
@@ -46,24 +46,23 @@ def pursue_in_single(
     narrow.clock = ready
     search = Search(narrow, domain_of(narrow), 1, route.wanted, task.rng, method.max_basis or ROOM)
     search.blind = True
-    with progress_bar(task.progress, 1) as show:
-        rule = task.rule.tightened(SHARE)
-        search.aim(rule.residual_tol, rule.angle_tol)
-        driver = Driver(narrow, method, search, _floored(rule, search), History(), task.callback, show)
-        try:
-            state, reason = driver.iterate(X, 0)
-            if reason.converged:
-                x = state.x.astype(pencil.dtype)
-                _compare_alike(pencil, narrow)
-                driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
-                search.basis.release()
-                state, reason = driver.iterate(x, 0, step=state.step + 1)
-            if reason is Reason.EXHAUSTED:
-                return None
-        except KeyboardInterrupt:
-            if driver.last is None and not search.salvage():
-                raise
-            state, reason = driver.last or search.pair(0), Reason.INTERRUPTED
+    rule = task.rule.tightened(SHARE)
+    search.aim(rule.residual_tol, rule.angle_tol)
+    driver = Driver(narrow, method, search, _floored(rule, search), History(), task.callback, show)
+    try:
+        state, reason = driver.iterate(X, 0)
+        if reason.converged:
+            x = state.x.astype(pencil.dtype)
+            _compare_alike(pencil, narrow)
+            driver.pencil, driver.method, driver.memory, driver.check = pencil, Polish(), Corrector(search), check
+            search.basis.release()
+            state, reason = driver.iterate(x, 0, step=state.step + 1)
+        if reason is Reason.EXHAUSTED:
+            return None
+    except KeyboardInterrupt:
+        if driver.last is None and not search.salvage():
+            raise
+        state, reason = driver.last or search.pair(0), Reason.INTERRUPTED
     _compare_alike(pencil, narrow)
     if reason.converged:
         pairs = judge(pencil, np.array([state.value - pencil.shift]), (state.x / state.b**0.5)[:, None])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .accelerated import Accelerated, Inverted, Search, Wanted
+from .backends import recount_seconds
 from .by_narrow import pursue_in_single, suits_single
 from .certificate import count_between, counted_in_the_gap, counts_fit, resolution
 from .driver import Driver
@@ -16,24 +17,35 @@ from .local import LocallyOptimal, LocalSearch
 from .pairs import Pairs, judge, refine
 from .pencil import Pencil
 from .plan import Route
-from .progress import progress_bar
+from .progress import Show, progress_bar
 from .pursuit import Pursuit
 from .route import choose
 from .solution import BY_CHANCE, UNFINISHED, Verdict
 from .stopping import Reason, visible
 from .task import Outcome, Task, Warm, starts, story
 
-# Up to this size a sparse factorisation costs less than the solves of a probe.
-SMALL_SPARSE = 15_000
+# Up to this size a sparse factorisation costs less than the solves of a probe. Beyond it, a probe is expected to take
+# so many steps, each a solve and so many seconds by the size of the vectors.
+SMALL_SPARSE, PROBE, A_STEP = 15_000, 40, 1.2e-7
 # What a whole decomposition may leave, in roundings of one product.
 LAPACK_ROUNDING = 10
 
 
-def pursue(task: Task, method: Accelerated | LocallyOptimal | None, *, iterate: bool, narrow: bool = True) -> Outcome:
-    """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice.
+def pursue(task: Task, method: Accelerated | LocallyOptimal | None, *, iterate: bool) -> Outcome:
+    """The pairs by LAPACK or by a search, whichever `choose` says; `iterate` leaves it no choice."""
+    with progress_bar(task.progress, task.k) as show:
+        return _pursue(task, method, show, iterate=iterate)
 
-    A search in single precision is for `narrow` only, as it may fail.
-    """
+
+def _pursue(
+    task: Task,
+    method: Accelerated | LocallyOptimal | None,
+    show: Show | None,
+    *,
+    iterate: bool,
+    narrow: bool = True,
+) -> Outcome:
+    """What `pursue` does; a search in single precision is for `narrow` only, as it may fail."""
     pencil, k, rng = task.pencil, task.k, task.rng
     X = starts(task)
     if task.certify and not pencil.has_entries:
@@ -50,28 +62,22 @@ def pursue(task: Task, method: Accelerated | LocallyOptimal | None, *, iterate: 
     if route.domain is None:
         outcome = _by_lapack(task, route, ready)
         # where a bad B leaves nothing of LAPACK's answer, the search may still find it
-        return pursue(task, method, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
+        return _pursue(task, method, show, iterate=True) if outcome.reason is Reason.UNCONFIRMED else outcome
     if route.narrow is not None:
         assert not isinstance(method, LocallyOptimal)
-        found = pursue_in_single(task, route, method or Accelerated(), X, check, ready)
+        found = pursue_in_single(task, route, method or Accelerated(), X, check, ready, show)
         if found is not None:
             return found
         pencil.solver = None
-        return pursue(task, method, iterate=iterate, narrow=False)
+        return _pursue(task, method, show, iterate=iterate, narrow=False)
     method, search = _search(task, route, method, X.shape[1])
     if isinstance(task.x0, Warm) and route.pencil.inverse is None:
         search.known(-task.x0.shift / abs(route.pencil.unit))
-    with progress_bar(task.progress, k) as show:
-        driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
-        # the first run from a random vector is a probe itself, and enough for a single pair
-        pursuit = Pursuit(
-            driver,
-            search,
-            task.rule,
-            lambda pairs: _complete(task, route, search, pairs),
-            probing=k > 1 or task.x0 is not None,
-        )
-        reason, pairs = pursuit.run(X)
+    driver = Driver(route.pencil, method, search, check, History(), task.callback, show)
+    # the first run from a random vector is a probe itself, and enough for a single pair
+    probing = k > 1 or task.x0 is not None
+    pursuit = Pursuit(driver, search, task.rule, lambda pairs: _complete(task, route, search, pairs), probing)
+    reason, pairs = pursuit.run(X)
     if reason is Reason.MISSED and not task.certify:
         # too near to rounding to be counted, and random vectors find nothing
         reason = pursuit.reason
@@ -149,8 +155,14 @@ def _count_is_cheap(task: Task, route: Route) -> bool:
     """Does a count cost less than a probe? A single pair needs neither."""
     if task.k == 1 or route.local is not None or isinstance(route.domain, Inverted):
         return False
-    small = isinstance(route.pencil.solver, SparseFactor) and route.pencil.n <= SMALL_SPARSE
-    return route.pencil.dense or (small and route.pencil.A.matrix is not None)
+    pencil, prediction = route.pencil, route.prediction
+    if pencil.dense or not isinstance(pencil.solver, SparseFactor) or pencil.A.kind != "sparse":
+        return pencil.dense
+    if not pencil.solver.serves(pencil.A.matrix):
+        return False
+    if prediction is None:
+        return pencil.n <= SMALL_SPARSE
+    return recount_seconds(pencil.n, prediction.flops) < PROBE * (prediction.solve_seconds + A_STEP * pencil.n)
 
 
 def _renew(pencil: Pencil) -> None:
@@ -207,5 +219,5 @@ def _verdict(pursuit: Pursuit, reason: Reason, *, asked: bool) -> Verdict:
     if pursuit.counted is False:
         why += ", but a count of the eigenvalues, which rounding may have falsified, does not agree"
     elif asked:
-        why += "; the count that was asked for could not be told from rounding"
+        why += "; the count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)

@@ -13,11 +13,12 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from .adapt import plus
-from .factor import DenseFactor, shifted_factor
+from .factor import DenseFactor, SparseFactor, shifted_factor
 from .kernels import Array
 from .krylov import inverse_norm
 from .pairs import Pairs
 from .pencil import Pencil
+from .trial import check_fits
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,14 @@ def _fits(pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, above: bool) 
 
 
 def count_below(pencil: Pencil, tau: float) -> int | None:
-    """How many eigenvalues of (A, B) lie below τ; None when the factorisation could not tell."""
+    """How many eigenvalues of (A, B) lie below τ; None when the factorisation could not tell, or would not fit."""
+    K = plus(pencil.A, -tau, pencil.B)
     try:
-        return shifted_factor(plus(pencil.A, -tau, pencil.B), pencil.solver).negative
-    except ZeroDivisionError:
+        # where B has been factorised, there was the memory for such a factor
+        if not isinstance(pencil.solver, SparseFactor):
+            check_fits(K, "A − τB")
+        return shifted_factor(K, pencil.solver).negative
+    except (ZeroDivisionError, MemoryError):
         return None
 
 

@@ -23,6 +23,9 @@ from .backends import (
 from .errors import NotPositiveDefinite
 from .kernels import Array, kernels
 
+# Matrices of which the larger has so many times the entries of the other are taken to have one pattern.
+SIMILAR = 1.2
+
 
 def factorise(B: Operator, *, triangular: bool = False) -> DenseFactor | SparseFactor:
     """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot; `triangular`: L is wanted, too."""
@@ -121,7 +124,11 @@ class SparseFactor:
             raise _not_definite(_zero_pivot(B), 0.0)
         if isinstance(factors, Triangular):
             _check_pivots(factors.pivots, np.abs(B.diagonal())[factors.order], factors.order)
-        self.factors, self.least = factors, factors.least
+        self.factors, self.least, self.entries = factors, factors.least, B.nnz
+
+    def serves(self, matrix: Any) -> bool:
+        """Has this sparse matrix few other entries than the one that was factorised, so that its order will do?"""
+        return bool(matrix.nnz <= SIMILAR * self.entries)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
@@ -200,7 +207,8 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
     """
     if K.kind == "dense":
         return DenseShifted(K.matrix)
-    return SparseShifted(K.matrix, known.factors if isinstance(known, SparseFactor) else None)
+    alike = known.factors if isinstance(known, SparseFactor) and known.serves(K.matrix) else None
+    return SparseShifted(K.matrix, alike)
 
 
 def _zero_pivot(B: Any) -> int:

@@ -18,6 +18,7 @@ from .kernels import Array
 from .krylov import LanczosProcess, largest_eigenvalue, survey
 from .pencil import Pencil
 from .plan import Route
+from .trial import check_fits, predicted
 
 # Lanczos steps that show whether a mass matrix is positive definite, and how clear of singular it has to be for them.
 CHECK_STEPS, CLEAR = (40, 80, 160), 1e-3
@@ -31,12 +32,15 @@ def smallest(pencil: Pencil, k: int, inner: Any, rng: np.random.Generator, *, la
     entries = pencil.has_entries and inner is None
     if entries:
         _check_B(pencil)
+        prediction = None
         if not lapack:
-            route = smallest_without_solves(pencil, k, None, must=False)
+            prediction = predicted(pencil.A)
+            route = smallest_without_solves(pencil, k, None, prediction, must=False)
             if route is not None:
                 return route
         definite = _definite(pencil, 0.0, 1)
         if definite is not None and _clear(definite):
+            definite.prediction = prediction
             return definite
     if lapack or not entries:
         route = Route(pencil.negated())
@@ -62,6 +66,7 @@ def _check_B(pencil: Pencil) -> None:
     B = pencil.B
     if B is None or (B.kind == "sparse" and _surely_definite(B)):
         return
+    check_fits(B, "B")
     factorise(B)
 
 
@@ -99,6 +104,7 @@ def near(pencil: Pencil, sigma: float, k: int, *, lapack: bool) -> Route:
         raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
     _check_B(pencil)
     K = plus(pencil.A, -sigma, pencil.B)
+    check_fits(K, "A − σB")
     diagonal = K.diagonal().real
     for sign in (1, -1):
         if (sign * diagonal > 0).all():

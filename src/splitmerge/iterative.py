@@ -16,7 +16,7 @@ from .local.search import LocalSearch, width
 from .pencil import Pencil
 from .plan import Local, Route
 from .preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
-from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, weighed
+from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, predicted, quick
 
 # A search without solves takes so many times the steps of conjugate gradients; one with them takes so many solves.
 STEPS_MORE, SOLVES, SOLVES_A_PAIR = 2.5, 30, 6
@@ -35,18 +35,18 @@ BOUND_STEPS = 500
 
 
 def smallest_without_solves(
-    pencil: Pencil, k: int, preconditioner: Preconditioner | None, *, must: bool
+    pencil: Pencil, k: int, preconditioner: Preconditioner | None, prediction: Prediction | None, *, must: bool
 ) -> Route | None:
     """The route to the smallest by a preconditioner of A: the given one, or the best of a trial.
 
-    None where a factorisation is expected to be faster, unless it `must` be this one.
+    None where a factorisation, which would cost what the `prediction` says, is expected to be faster, unless it `must`
+    be this one.
     """
     if preconditioner is not None:
         return _local(pencil, preconditioner, preconditioner.prepare(pencil.swapped(pencil.A, 0.0, 1)))
     if pencil.A.matrix is None:
         return _local(pencil, None, None) if must else None
-    prediction = weighed(pencil.A)
-    if prediction is None and not must:
+    if quick(prediction) and not must:
         return None
     needed = must or (prediction is not None and not fits(prediction))
     trials = _trials_of_A(pencil, 0.0)
@@ -149,9 +149,10 @@ def solver_for(route: Route, k: int) -> ConjugateGradient | None:
     """Conjugate gradients to the last digit for a sparse B, where they are expected to beat its factorisation."""
     pencil = route.pencil
     assert pencil.B is not None
-    prediction = weighed(pencil.B)
-    if prediction is None:
+    prediction = route.prediction = predicted(pencil.B)
+    if quick(prediction):
         return None
+    assert prediction is not None
     solves = SOLVES + SOLVES_A_PAIR * k
     factorised = prediction.seconds + solves * prediction.solve_seconds
     best, least = None, math.inf

@@ -9,6 +9,7 @@ import numpy as np
 
 from .accelerated import Wanted
 from .accelerated.domain import Domain
+from .backends import Prediction
 from .kernels import Array
 from .pencil import Pencil, PSolver
 from .preconditioners import Preconditioner
@@ -38,6 +39,8 @@ class Route:
     # the pair in single precision, where the search is to be made in that
     narrow: Pencil | None = None
     local: Local | None = None
+    # what the factorisation of the pencil's B was expected to cost, if that was asked
+    prediction: Prediction | None = None
 
     @property
     def order(self) -> Callable[[Array], Array] | None:

@@ -21,6 +21,7 @@ from .narrow import narrowed
 from .pencil import Pencil
 from .plan import Route
 from .preconditioners import Preconditioner
+from .trial import predicted
 
 # Up to this size LAPACK is the faster one, whatever the kind of the matrices and whatever k is.
 SMALL = 100
@@ -128,7 +129,7 @@ def _without_solves(pencil: Pencil, k: int, which: str, preconditioner: Precondi
     """The route of `LocallyOptimal`."""
     if which == "largest":
         return largest_without_solves(pencil, preconditioner)
-    route = smallest_without_solves(pencil, k, preconditioner, must=True)
+    route = smallest_without_solves(pencil, k, preconditioner, predicted(pencil.A), must=True)
     assert route is not None
     return route
 

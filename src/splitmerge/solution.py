@@ -69,6 +69,7 @@ class Problem:
     max_steps: int | None
     b_policy: str
     certify: bool
+    preconditioner: Any = None
 
 
 @dataclass(frozen=True, eq=False)

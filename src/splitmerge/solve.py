@@ -121,7 +121,7 @@ def solve(
         callback=callback,
         progress=progress,
         hint=hint,
-        problem=Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, bool(certify)),
+        problem=Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, bool(certify), hint),
     )
     # LAPACK has no steps to be limited, watched or started
     started = x0 is not None and not isinstance(x0, Warm)

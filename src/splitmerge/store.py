@@ -19,11 +19,12 @@ from .accelerated import Accelerated
 from .history import History
 from .inner import Cholesky, ConjugateGradient
 from .kernels import Array
+from .local import LocallyOptimal
 from .methods import GradientDescent, Lanczos, MirrorDescent, Power, SplitMerge
 from .objective import LanczosBound, TraceBound
 from .pencil import Counts, Tally
 from .policy import BReport
-from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, SquareRoot
+from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
 from .solution import Absent, Problem, Seconds, Solution, Verdict
 from .stepsize import Adaptive, Fixed, Sampled
 from .stopping import MaxSeconds, MaxSteps, Reason, Residual, Stagnation, _Both, _Either
@@ -34,15 +35,16 @@ VERSION = 1
 PLAIN: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        *(Accelerated, GradientDescent, Lanczos, MirrorDescent, Power, SplitMerge),
+        *(Accelerated, GradientDescent, Lanczos, LocallyOptimal, MirrorDescent, Power, SplitMerge),
         *(Cholesky, ConjugateGradient),
-        *(Diagonal, Exact, IncompleteCholesky, LowRank, SquareRoot),
+        *(Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot),
         *(Adaptive, Fixed, Sampled, LanczosBound, TraceBound),
         *(MaxSeconds, MaxSteps, Residual, Stagnation, _Both, _Either),
     )
 }
 ARRAYS = ("eigenvalues", "eigenvectors", "residuals", "error_bounds", "angle_bounds", "clusters")
 SCALARS = ("converged", "steps", "shift", "story")
+OPTIONS = ("method", "stop", "preconditioner")
 WORDS = ("k", "which", "sigma", "tol", "max_steps", "b_policy", "certify")
 
 
@@ -102,7 +104,7 @@ def load(path: str | PathLike[str], A: Any = None, B: Any = None) -> Solution:
 def _taken_down(problem: Problem, arrays: dict[str, Array]) -> dict[str, Any]:
     """The problem for the header; the entries of A and B go to `arrays`."""
     said = {name: getattr(problem, name) for name in WORDS}
-    said |= {name: _encoded(getattr(problem, name)) for name in ("method", "stop")}
+    said |= {name: _encoded(getattr(problem, name)) for name in OPTIONS}
     return said | {name: _entries(getattr(problem, name), name, arrays) for name in ("A", "B")}
 
 
@@ -229,7 +231,8 @@ def _problem(said: dict[str, Any], arrays: dict[str, Array], n: int, A: Any, B: 
         if shape != (n, n):
             raise ValueError(f"{name} has shape {shape}, and the eigenvectors are of length {n}")
     words = {name: said[name] for name in WORDS}
-    return Problem(**matrices, **words, method=_decoded(said["method"]), stop=_decoded(said["stop"]))
+    # a file of an earlier version has no preconditioner
+    return Problem(**matrices, **words, **{name: _decoded(said.get(name)) for name in OPTIONS})
 
 
 def _matrix(said: Any, name: str, arrays: dict[str, Array], n: int) -> Any:

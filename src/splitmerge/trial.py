@@ -27,6 +27,9 @@ STEPS, FALLEN = 25, 1e-5
 # Seconds of a multiplication in a sparse product with a block and with a vector, and in a product of blocks.
 IN_BLOCK, IN_VECTOR, DENSE = 1.0e-9, 1.5e-9, 1.2e-10
 
+# No factorisation takes more bytes than this times n².
+LARGEST_BYTES = 45
+
 # Of the memory that is free, a factorisation may take this part.
 PART = 0.8
 
@@ -55,12 +58,26 @@ def fits(prediction: Prediction) -> bool:
     return prediction.bytes <= PART * free_memory()
 
 
-def weighed(K: Operator) -> Prediction | None:
-    """What the factorisation of K would cost, if that is worth to be thought about."""
-    if K.kind != "sparse" or K.n < LARGE:
-        return None
+def check_fits(K: Operator, what: str) -> None:
+    """Refuse to factorise K where the memory that is free would not do, before it is spent."""
+    if K.kind != "sparse" or K.n < LARGE or LARGEST_BYTES * K.n**2 <= PART * free_memory():
+        return
     prediction = predict(K.matrix)
-    return None if prediction.seconds < QUICK and fits(prediction) else prediction
+    if not fits(prediction):
+        raise MemoryError(
+            f"the factorisation of {what} was predicted to take {prediction.bytes / 2**30:.2g} GiB, and "
+            f"{free_memory() / 2**30:.2g} GiB are free; which='smallest' and 'largest' can do without"
+        )
+
+
+def predicted(K: Operator) -> Prediction | None:
+    """What the factorisation of K would cost, if that is worth to be thought about."""
+    return predict(K.matrix) if K.kind == "sparse" and K.n >= LARGE else None
+
+
+def quick(prediction: Prediction | None) -> bool:
+    """Is the factorisation to be made without more ado?"""
+    return prediction is None or (prediction.seconds < QUICK and fits(prediction))
 
 
 def attempt(pencil: Pencil, preconditioner: Preconditioner) -> Trial | None:

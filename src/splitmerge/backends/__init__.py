@@ -5,7 +5,7 @@ without pivoting in an order of METIS (pymetis) or of minimum degree where none 
 """
 
 from .choice import definite_factors, indefinite_factors, triangular_factors
-from .costs import WORTH_A_WORD, advice
+from .costs import WORTH_A_WORD, advice, recount_seconds
 from .prediction import Prediction, predict
 from .protocol import Factors, Triangular, rounding
 from .superlu import symmetric_lu
@@ -19,6 +19,7 @@ __all__ = [
     "definite_factors",
     "indefinite_factors",
     "predict",
+    "recount_seconds",
     "rounding",
     "symmetric_lu",
     "triangular_factors",
