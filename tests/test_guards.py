@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from splitmerge import memory, trial
+from splitmerge import inverse, memory, trial
 from test_locally_optimal import grid
 
 CUBE = grid(22, 3)
@@ -66,6 +66,15 @@ class TestMemory:
     def test_sigma_is_refused(self, no_memory):
         with pytest.raises(MemoryError, match=r"A − σB was predicted to take .* GiB"):
             sm.solve(CUBE, k=3, sigma=3.0, rng=0)
+
+    def test_a_prediction_that_was_too_low(self, monkeypatch):
+        def fail(K):
+            raise MemoryError
+
+        monkeypatch.setattr(inverse, "factorise", fail)
+        sol = sm.solve(grid(40), k=3, which="smallest", rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.sort(np.add.outer(line(40), line(40)).ravel())[:3], rtol=1e-9)
+        assert "Nothing was factorised" in sol.explain()
 
     def test_enough_memory_factorises(self):
         assert "A factorised" in sm.solve(grid(110), k=2, which="smallest", rng=0).explain()

@@ -214,3 +214,48 @@ class TestHints:
         dense = A @ np.eye(900)
         for which in ("largest", "smallest"):
             check(sm.solve(A, k=3, which=which, rng=0), (dense + dense.T) / 2, None, 3, which)
+
+
+class TestResuming:
+    def test_more_pairs_from_a_file(self, tmp_path):
+        path = tmp_path / "modes.npz"
+        first = sm.solve(HELD, MASS, 3, which="smallest", preconditioner=sm.MultiGrid(), rng=0)
+        first.save(path)
+        again = sm.load(path).resume(k=6, tol=1e-10)
+        assert again.method == LO(sm.MultiGrid())
+        np.testing.assert_allclose(again.eigenvalues, values(HELD, MASS)[:6], rtol=1e-10)
+
+    def test_a_function_is_not_in_the_file(self, tmp_path):
+        path = tmp_path / "modes.npz"
+        d = HELD.diagonal()
+        first = sm.solve(HELD, MASS, 2, which="smallest", preconditioner=lambda b: b / d, rng=0)
+        first.save(path)
+        with pytest.raises(ValueError, match=r"resume\(preconditioner=…\)"):
+            sm.load(path).resume(k=3)
+        again = sm.load(path).resume(k=3, preconditioner=sm.MultiGrid())
+        np.testing.assert_allclose(again.eigenvalues, values(HELD, MASS)[:3], rtol=1e-8)
+
+
+class TestInterrupt:
+    @pytest.mark.parametrize("product", [5, 20, 60])
+    def test_what_is_there_is_returned(self, product):
+        calls = 0
+
+        def multiply(x):
+            nonlocal calls
+            calls += 1
+            if calls == product:
+                raise KeyboardInterrupt
+            return HELD @ x
+
+        A = LinearOperator(HELD.shape, matvec=multiply, dtype=float)
+        try:
+            sol = sm.solve(A, k=2, which="smallest", diagonal=HELD.diagonal(), rng=0)
+        except KeyboardInterrupt:
+            # before there was anything
+            assert product == 5
+            return
+        assert sol.reason is sm.Reason.INTERRUPTED
+        assert not sol.converged
+        R = HELD @ sol.eigenvectors - sol.eigenvectors * sol.eigenvalues
+        np.testing.assert_allclose(np.linalg.norm(R, axis=0), sol.residuals * sol.eigenvalues, rtol=1e-6)

@@ -38,7 +38,13 @@ def smallest(pencil: Pencil, k: int, inner: Any, rng: np.random.Generator, *, la
             route = smallest_without_solves(pencil, k, None, prediction, must=False)
             if route is not None:
                 return route
-        definite = _definite(pencil, 0.0, 1)
+        try:
+            definite = _definite(pencil, 0.0, 1)
+        except MemoryError:
+            # it was more than predicted
+            route = smallest_without_solves(pencil, k, None, prediction, must=True)
+            assert route is not None
+            return route
         if definite is not None and _clear(definite):
             definite.prediction = prediction
             return definite

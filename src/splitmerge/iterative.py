@@ -106,9 +106,9 @@ def _negative(pencil: Pencil, trials: list[Trial]) -> float:
         search.start(random_vector(negated, rng)[:, None])
         while search.steps < (LOOK if trials else LONG_LOOK) and not search.exhausted:
             search.advance()
-    highest = float(search.values[0])
-    seen = highest > pencil.eps**0.5 * search.radius or not trials
-    return 2 * (highest + float(search.errors[0])) if seen else 0.0
+    highest, tiny = float(search.values[0]), pencil.eps**0.5 * search.radius
+    seen = highest > tiny or not trials
+    return 2 * max(highest + float(search.errors[0]), tiny) if seen else 0.0
 
 
 def _seconds(trial: Trial, pencil: Pencil, k: int) -> float:

@@ -36,21 +36,27 @@ PART = 0.8
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one preconditioner: a step shrinks the error `rate`-fold, and takes `work` multiplications."""
+    """What came of one preconditioner: a step shrinks the error `rate`-fold, and takes `work` multiplications.
+
+    `setup` and `step` are measured seconds, for who reads them.
+    """
 
     preconditioner: Preconditioner
     prepared: Prepared
     rate: float
     work: float
     setup: float
-    seconds: float
+    step: float
 
     def steps(self, digits: float) -> float:
         """How many steps so many digits take."""
         return digits * math.log(10) / -math.log(min(max(self.rate, 1e-3), 0.9999))
 
     def __str__(self) -> str:
-        return f"{self.preconditioner!r} shrank the error {self.rate:.2f}-fold a step"
+        return (
+            f"{self.preconditioner!r} took {self.setup:.2g} s to set up and {self.step:.2g} s a step, "
+            f"each of which left {self.rate:.2f} of the error"
+        )
 
 
 def fits(prediction: Prediction) -> bool:
@@ -105,4 +111,5 @@ def attempt(pencil: Pencil, preconditioner: Preconditioner) -> Trial | None:
     half = len(sizes) // 2
     # a random residual falls fast at first, whatever comes later
     rate = (sizes[-1] / sizes[half]) ** (0.5 / max(len(sizes) - 1 - half, 1))
-    return Trial(preconditioner, prepared, min(rate, 0.9999), prepared.work, ready - began, time.perf_counter() - ready)
+    step_seconds = (time.perf_counter() - ready) / len(sizes)
+    return Trial(preconditioner, prepared, min(rate, 0.9999), prepared.work, ready - began, step_seconds)

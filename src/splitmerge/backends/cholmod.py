@@ -50,3 +50,5 @@ def definite(B: Any) -> Cholmod | None:
         return Cholmod(cholmod.cholesky(matrix), matrix.diagonal().real)
     except cholmod.CholmodNotPositiveDefiniteError:
         return None
+    except cholmod.CholmodOutOfMemoryError:
+        raise MemoryError("CHOLMOD has not enough memory for the factors") from None

@@ -69,8 +69,8 @@ class LocalSearch:
         self.exhausted = False
 
     def aim(self, goal: float | None, angle: float | None) -> None:
-        """Let this residual be what is to be reached; a sine is about the residual over a gap."""
-        self.goal = goal if goal is not None else 1e-3 * (angle or 0.0)
+        """Let this residual be what is to be reached; what residual a sine takes is not known before."""
+        self.goal = goal or 0.0
 
     def neglect(self, tol: float) -> None:
         """Every part of a start is pursued here."""
