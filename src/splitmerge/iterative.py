@@ -101,7 +101,7 @@ def _negative(pencil: Pencil, trials: list[Trial]) -> float:
     """0 where A seems to be positive semidefinite, otherwise an η that makes A + ηB so; as far as a few steps show."""
     best = min(trials, key=lambda trial: trial.rate, default=None)
     negated, rng = pencil.negated(), np.random.default_rng(0)
-    search = LocalSearch(negated, 1, None if best is None else best.prepared, rng)
+    search = LocalSearch(negated, 1, None if best is None else best.prepared, rng, block=1)
     with negated.counting(negated.counts.setup):
         search.start(random_vector(negated, rng)[:, None])
         while search.steps < (LOOK if trials else LONG_LOOK) and not search.exhausted:
@@ -138,7 +138,7 @@ def _local(
     pencil = pencil.negated() if smallest else pencil
     if pencil.B is not None:
         # for the error bounds only
-        pencil.solver = ConjugateGradient(BOUND_STEPS).prepare(pencil)
+        pencil.solver = ConjugateGradient(BOUND_STEPS, tol=1e-5).prepare(pencil)
     route = Route(pencil, domain=Paired(pencil), local=Local(preconditioner, P, itself=smallest))
     how = "not preconditioned" if P is None else f"preconditioned by {preconditioner!r}"
     route.say(f"Nothing was factorised: products with A and B served, and gradients that were {how}.")

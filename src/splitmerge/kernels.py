@@ -43,3 +43,13 @@ def kernels(dtype: np.dtype[Any]) -> Kernels:
 def combine(axpy: Callable[..., Array], y: Array, a: float, x: Array) -> Array:
     """Return y + a x as a new array."""
     return axpy(x, y.copy(), a=a)
+
+
+def column_dots(X: Array, Y: Array) -> Array:
+    """The real parts of xᴴy for the columns of X and Y."""
+    return np.asarray(np.einsum("ij,ij->j", X.conj(), Y).real)
+
+
+def column_norms(X: Array) -> Array:
+    """The lengths of the columns of X, whose entries are of safe size: a fraction of the time of NumPy's norm."""
+    return np.asarray(np.sqrt(column_dots(X, X)))

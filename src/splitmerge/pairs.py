@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from .accelerated import Inverted, Wanted
 from .factor import DenseFactor
-from .kernels import Array
+from .kernels import Array, column_dots, column_norms
 from .pencil import Pencil
 from .state import magnitude, relative, rounding_level
 
@@ -20,7 +20,7 @@ from .state import magnitude, relative, rounding_level
 NUMBERS, COLUMNS = 2**13, 4
 
 # A solve that leaves less than this of its right-hand side tells rᴴB⁻¹r.
-ARRIVED = 1e-5
+ARRIVED = 2e-5
 
 
 @dataclass
@@ -73,8 +73,8 @@ def rayleigh_ritz(pencil: Pencil, X: Array, order: Callable[[Array], Array]) -> 
         return values[chosen], X @ C[:, chosen]
     _, C = eigh(G, H)
     X, AX, BX = X @ C, AX @ C, BX @ C
-    squares = np.maximum(np.einsum("ij,ij->j", X.conj(), BX).real, np.finfo(float).tiny)
-    values = np.einsum("ij,ij->j", X.conj(), AX).real / squares
+    squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
+    values = column_dots(X, AX) / squares
     chosen = np.argsort(-values, kind="stable")
     return values[chosen], (X / np.sqrt(squares))[:, chosen]
 
@@ -124,8 +124,7 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
         R[:, i] -= value * BX[:, i]
     norms = np.zeros((values.size, 4))
     for i, M in enumerate((R, X, BX)):
-        # entries are of safe size, and a norm from NumPy takes as long as a product of a small matrix
-        norms[:, i] = np.sqrt(np.einsum("ij,ij->j", M.conj(), M).real)
+        norms[:, i] = column_norms(M)
     if solve and isinstance(pencil.solver, DenseFactor):
         pencil.counts.monitoring.B_solves += values.size
         norms[:, 3] = pencil.solver.dual_norms(R.astype(pencil.dtype, copy=False))
@@ -140,9 +139,9 @@ def _dual_norms(pencil: Pencil, R: Array) -> Array:
         return np.full(R.shape[1], math.inf)
     with pencil.counting(pencil.counts.monitoring):
         W, BW = pencil.solves_B(R)
-    squares = np.einsum("ij,ij->j", R.conj(), W).real.astype(np.float64)
-    left, sizes = np.linalg.norm(R - BW, axis=0), np.linalg.norm(R, axis=0)
-    arrived = left <= ARRIVED * sizes + 100 * pencil.eps * np.linalg.norm(BW, axis=0)
+    squares = column_dots(R, W).astype(np.float64)
+    left, sizes = column_norms(R - BW), column_norms(R)
+    arrived = left <= ARRIVED * sizes + 100 * pencil.eps * column_norms(BW)
     return np.where(arrived, np.sqrt(np.maximum(squares, 0.0)), math.inf)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import instance, real, whole
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
+from ..kernels import Array, column_dots, column_norms
 from ..pencil import BSolver, Pencil, PSolver
 from ..preconditioners import Diagonal, Preconditioner
 
@@ -97,19 +97,19 @@ class Solver:
     def solve_block(self, R: Array) -> tuple[Array, Array]:
         """W and B W for columns, each with its own step lengths and all products together."""
         W, r = np.zeros_like(R), R.copy()
-        target = np.maximum(self.tol, 0.01 * self.pencil.eps) * np.linalg.norm(R, axis=0)
+        target = np.maximum(self.tol, 0.01 * self.pencil.eps) * column_norms(R)
         p, rz = r, np.ones(R.shape[1])
         for step in range(self.max_steps):
-            going = np.linalg.norm(r, axis=0) > target
+            going = column_norms(r) > target
             if not going.any():
                 break
             if step % PATIENCE == PATIENCE - 1:
                 self.pencil.mind_the_time()
             z = r if self.P is None else self.pencil.solves_P(self.P, r)
-            rz, last = np.einsum("ij,ij->j", r.conj(), z).real, rz
+            rz, last = column_dots(r, z), rz
             p = z if step == 0 else z + p * (rz / last).astype(z.dtype)
             Bp = self.pencil.products_B(p)
-            curvature = np.einsum("ij,ij->j", p.conj(), Bp).real
+            curvature = column_dots(p, Bp)
             if not (curvature[going] > 0).all():
                 raise _indefinite(float(curvature[going].min()))
             # a column that has arrived stays where it is

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..accelerated import Wanted
 from ..accelerated.domain import Paired
-from ..kernels import Array
+from ..kernels import Array, column_norms
 from ..krylov import random_vector
 from ..pencil import Pencil, PSolver
 from ..state import State, excusable, magnitude, rounding_level
@@ -124,8 +124,7 @@ class LocalSearch:
         # of f, up to a factor
         R = self.gradients = self.span.AS[:, :m] - self.span.BS[:, :m] * self.values.astype(pencil.dtype)
         norms, lengths, scales = (
-            np.sqrt(np.einsum("ij,ij->j", M.conj(), M).real.astype(np.float64))
-            for M in (R, self.span.S[:, :m], self.span.BS[:, :m])
+            column_norms(M).astype(np.float64) for M in (R, self.span.S[:, :m], self.span.BS[:, :m])
         )
         sizes = np.array([magnitude(pencil, value + shift) for value in self.values.tolist()])
         self.residuals = norms / np.maximum(sizes * scales, 1e-300)

@@ -11,7 +11,7 @@ from scipy.linalg import eigh, qr
 
 from ..errors import NotPositiveDefinite
 from ..interrupt import uninterrupted
-from ..kernels import Array
+from ..kernels import Array, column_norms
 from ..pencil import Pencil
 
 # Rows that are rotated at a time: the copy stays small beside the columns.
@@ -19,6 +19,9 @@ ROWS = 2048
 
 # A step that is shorter is rounding.
 TINY = 1e-14
+
+# What a column has of others is left in it when it is less than this.
+NEGLIGIBLE = 1e-12
 
 # A direction that is this small beside the others, once they have length 1, is nothing new; as a power of eps.
 NEW = 0.6
@@ -28,7 +31,8 @@ class Span:
     """Room for `width` Ritz vectors, as many of the memory and as many new directions; `fixed` are kept out of it."""
 
     def __init__(self, pencil: Pencil, width: int, fixed: tuple[Array, Array] | None = None) -> None:
-        self.pencil, self.width, self.fixed = pencil, width, fixed
+        self.pencil, self.width = pencil, width
+        self.fixed = () if fixed is None else (fixed,)
         shape = (pencil.n, 3 * width)
         self.S, self.AS = np.empty(shape, pencil.dtype), np.empty(shape, pencil.dtype)
         self.BS = self.S if pencil.identity else np.empty(shape, pencil.dtype)
@@ -38,13 +42,11 @@ class Span:
     def append(self, W: Array) -> int:
         """Let what is new of the columns W follow the known ones; return how many columns that are."""
         pencil, q = self.pencil, self.known
-        W = self._apart(W)
         for _ in range(3):
-            W, BW, least = self._orthonormal(W)
+            W, BW, least = self._orthonormal(self._apart(W))
             # columns that were nearly the same have lost digits to each other, and are taken apart again
             if least > 1e-4:
                 break
-            W = self._apart(W)
         count: int = W.shape[1]
         AW = pencil.products_A(W)
         new = slice(q, q + count)
@@ -56,29 +58,30 @@ class Span:
         return count
 
     def _apart(self, W: Array) -> Array:
-        """W without what it has of the known and the fixed columns; columns of which nothing is left are dropped."""
-        q = self.known
-        # twice, as what the known columns lack of being orthonormal would else grow by what is lost of W
-        for _ in range(2):
-            W = _unit(W)
-            if self.fixed is not None:
-                Y, BY = self.fixed
-                W -= Y @ (BY.conj().T @ W)
-            if q:
-                W -= self.S[:, :q] @ (self.BS[:, :q].conj().T @ W)
+        """W without what it has of the known and the fixed columns; columns that are zero are dropped."""
+        lengths = column_norms(W)
+        W = W[:, lengths > 0] / lengths[lengths > 0]
+        for V, BV in ((self.S[:, : self.known], self.BS[:, : self.known]), *self.fixed):
+            # twice, as what the columns lack of being orthonormal would else grow by what is lost of W
+            for _ in range(2 if V.shape[1] else 0):
+                C = BV.conj().T @ W
+                if np.abs(C).max(initial=0.0) <= NEGLIGIBLE * float(column_norms(W).min(initial=1.0)):
+                    break
+                W -= V @ C
         return W
 
     def _orthonormal(self, W: Array) -> tuple[Array, Array, float]:
         """An orthonormal basis of W and its product with B; and how little was new of the column with the least."""
-        W = _unit(W)
         BW = self.pencil.products_B(W)
         G = W.conj().T @ BW
         squares = G.diagonal().real
         if not (squares > 0).all():
-            raise NotPositiveDefinite(
-                f"B is not positive definite: xᴴBx = {squares.min():.3g} for a vector met in the iteration; "
-                f"B must have only positive eigenvalues"
-            )
+            if not (np.abs(W[:, squares <= 0]).max(initial=0.0) == 0):
+                raise NotPositiveDefinite(
+                    f"B is not positive definite: xᴴBx = {squares.min():.3g} for a vector met in the iteration; "
+                    f"B must have only positive eigenvalues"
+                )
+            return self._orthonormal(W[:, squares > 0])
         scales = 1 / np.sqrt(squares)
         values, Q = eigh(scales[:, None] * ((G + G.conj().T) / 2) * scales, check_finite=False)
         keep = values > self.pencil.eps**NEW * values[-1:]
@@ -137,9 +140,3 @@ class Span:
         self.known = 0
         count = self.append(X)
         return self.minimise(count, np.zeros(self.width, bool))
-
-
-def _unit(W: Array) -> Array:
-    """The columns of W that are not zero, of length 1."""
-    lengths = np.linalg.norm(W, axis=0)
-    return np.asarray(W[:, lengths > 0] / lengths[lengths > 0])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Array
+from ..kernels import Array, column_norms
 from ..krylov import LanczosProcess
 from ..pencil import Pencil
 from .base import Preconditioner, Prepared
@@ -86,20 +86,25 @@ class _Level:
             process.extend()
         self.largest = MARGIN * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
 
-    def smooth(self, r: Array) -> tuple[Array, Array]:
-        """A correction x for the residual r, and what it leaves of r."""
+    def smooth(self, r: Array, *, last: bool = False) -> tuple[Array, Array]:
+        """A correction x for the residual r, and what it leaves of r, which is not computed if this is the `last`."""
         least = self.largest / RATIO
         centre, half = (self.largest + least) / 2, (self.largest - least) / 2
         inverse = self.inverse if r.ndim == 1 else self.inverse[:, None]
-        p = inverse * r
-        p /= np.float32(centre)
-        x, r = p, r - self.A @ p
+        p = inverse * np.float32(1 / centre) * r
+        x = p.copy()
         ratio = half / centre
-        for _ in range(DEGREE - 1):
-            ratio, last = 1 / (2 * centre / half - ratio), ratio
-            p = np.float32(ratio * last) * p + np.float32(2 * ratio / half) * (inverse * r)
-            x = x + p
-            r = r - self.A @ p
+        for step in range(DEGREE):
+            if step == DEGREE - 1 and last:
+                break
+            Ap = self.A @ p
+            r = np.subtract(r, Ap, out=Ap)
+            if step == DEGREE - 1:
+                break
+            ratio, before = 1 / (2 * centre / half - ratio), ratio
+            p *= np.float32(ratio * before)
+            p += inverse * np.float32(2 * ratio / half) * r
+            x += p
         return x, r
 
 
@@ -125,7 +130,7 @@ class _Cycle(Prepared):
 
     def gram_block(self, R: Array) -> Array:
         """One cycle for all columns, each scaled to size 1 for the sake of its range."""
-        norms = np.linalg.norm(R, axis=0)
+        norms = column_norms(R)
         norms[norms == 0] = 1.0
         narrow = np.ascontiguousarray(R / norms, dtype=self.coarsest.dtype)
         X = self._cycle(narrow[:, 0], 0)[:, None] if R.shape[1] == 1 else self._cycle(narrow, 0)
@@ -137,5 +142,7 @@ class _Cycle(Prepared):
         level = self.levels[depth]
         x, r = level.smooth(b)
         y = level.P @ self._cycle(level.R @ r, depth + 1)
-        x = x + y
-        return x + level.smooth(r - level.A @ y)[0]
+        x += y
+        r -= level.A @ y
+        x += level.smooth(r, last=True)[0]
+        return x
