@@ -91,7 +91,7 @@ class TestAnswers:
         np.testing.assert_allclose(sol.eigenvalues, np.sort(d / d[::-1])[:k], rtol=1e-12)
 
     @given(seed=st.integers(0, 10**6), k=st.integers(1, 4), which=st.sampled_from(["largest", "smallest"]))
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=25, deadline=None)
     def test_random_spectra(self, seed, k, which):
         rng = np.random.default_rng(seed)
         A, B = pair_of(rng.uniform(0.5, 10, 60), seed)
@@ -131,6 +131,14 @@ class TestEnds:
         seen = []
         sm.solve(HELD, which="smallest", method=LO(sm.Diagonal()), callback=lambda s: seen.append(s.eigenvalue), rng=0)
         assert np.all(np.diff(seen) <= 1e-12 * seen[0])
+
+    def test_as_a_generator(self):
+        pencil = sm.Pencil(HELD, MASS)
+        for state in sm.iterates(pencil, method=LO(sm.Diagonal()), rng=0):
+            if state.residual < 1e-6:
+                break
+        assert pencil.counts.B_solves == pencil.counts.setup.B_solves == 0
+        np.testing.assert_allclose(state.eigenvalue, values(HELD, MASS)[-1], rtol=1e-10)
 
     def test_no_inner_solver(self):
         with pytest.raises(ValueError, match="never solves"):

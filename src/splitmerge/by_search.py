@@ -13,7 +13,7 @@ from .factor import DenseFactor, SparseFactor
 from .history import History
 from .kernels import Array
 from .lapack import direct
-from .local import LocallyOptimal, LocalSearch
+from .local import LocallyOptimal, LocalSearch, usual_block
 from .pairs import Pairs, judge, refine
 from .pencil import Pencil
 from .plan import Route
@@ -99,15 +99,15 @@ def _search(
 ) -> tuple[Accelerated | LocallyOptimal, Search | LocalSearch]:
     """The method of the route and its search, which is started from `width` columns."""
     if route.local is not None:
-        block = max(method.block or 0, width) or None if isinstance(method, LocallyOptimal) else None
-        chosen = LocallyOptimal(route.local.preconditioner, block)
-        local = route.local
-        return chosen, LocalSearch(route.pencil, task.k, local.P, task.rng, block=block, itself=local.itself)
+        asked = method.block if isinstance(method, LocallyOptimal) else None
+        local, block = route.local, max(asked or usual_block(task.k), width)
+        search = LocalSearch(route.pencil, task.k, local.P, task.rng, block=block, itself=local.itself)
+        return LocallyOptimal(local.preconditioner, asked), search
     assert route.domain is not None
     accelerated = method if isinstance(method, Accelerated) else Accelerated()
-    search = Search(route.pencil, route.domain, task.k, route.wanted, task.rng, accelerated.max_basis, width=width)
-    search.blind = task.x0 is None
-    return accelerated, search
+    krylov = Search(route.pencil, route.domain, task.k, route.wanted, task.rng, accelerated.max_basis, width=width)
+    krylov.blind = task.x0 is None
+    return accelerated, krylov
 
 
 def _by_lapack(task: Task, route: Route, ready: float) -> Outcome:

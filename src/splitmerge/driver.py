@@ -41,9 +41,9 @@ def iterates(
     rng = generator(rng)
     x = random_vector(pencil, rng) if x0 is None else columns(x0, "x0", pencil)[:, 0]
     with pencil.counting(pencil.counts.setup):
-        if pencil.solver is None:
+        if method.solves and pencil.solver is None:
             attach(pencil, method.inner)
-        if pencil is not A:
+        if method.solves and pencil is not A:
             pencil.shift_by(survey(pencil, rng).shift)
         memory = method.setup(pencil, rng)
     return march(pencil, method, x, memory)

@@ -93,7 +93,9 @@ def _surely_definite(B: Operator) -> bool:
         return True
     c = float(sums.max())
     x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
-    process = LanczosProcess(lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False)
+    process = LanczosProcess(
+        lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False, store=False
+    )
     return any(largest_eigenvalue(process, steps) < (1 - CLEAR) * c for steps in CHECK_STEPS)
 
 

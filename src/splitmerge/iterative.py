@@ -12,7 +12,7 @@ from .backends import Prediction
 from .errors import NotPositiveDefinite
 from .inner import ConjugateGradient
 from .krylov import random_vector
-from .local.search import LocalSearch, width
+from .local import LocalSearch, usual_block
 from .pencil import Pencil
 from .plan import Local, Route
 from .preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
@@ -113,7 +113,7 @@ def _negative(pencil: Pencil, trials: list[Trial]) -> float:
 
 def _seconds(trial: Trial, pencil: Pencil, k: int) -> float:
     """What a search without solves is expected to take."""
-    m = width(k)
+    m = usual_block(k)
     products = float(sum(M.matrix.nnz for M in (pencil.A, pencil.B) if M is not None))
     step = m * (trial.work + products) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
     return STEPS_MORE * trial.steps(DIGITS) * step

@@ -33,10 +33,13 @@ class LanczosProcess:
         Mx: Array,
         *,
         reorthogonalise: bool = True,
+        store: bool = True,
     ) -> None:
         self.multiply, self.solve, self.reorthogonalise, self.size = multiply, solve, reorthogonalise, x.size
         self.identity = Mx is x
-        self._V = np.empty((x.size, 32), x.dtype, order="F")
+        # whoever wants the values only needs no more than the last two columns, which then take turns with the next
+        self.room = None if store else 3
+        self._V = np.empty((x.size, self.room or 32), x.dtype, order="F")
         self._MV = self._V if self.identity else np.empty_like(self._V)
         self.alpha: list[float] = []
         self.beta: list[float] = []
@@ -68,7 +71,12 @@ class LanczosProcess:
         H, G = V.conj().T @ KV, V.conj().T @ MV
         return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
 
+    def _place(self, j: int) -> int:
+        """Where column j is."""
+        return j if self.room is None else j % self.room
+
     def _put(self, j: int, v: Array, Mv: Array, norm: float) -> None:
+        j = self._place(j)
         if j == self._V.shape[1]:
             grown = np.empty((v.size, 2 * j), v.dtype, order="F")
             grown[:, :j] = self._V
@@ -86,12 +94,13 @@ class LanczosProcess:
     def extend(self) -> None:
         """One step of the recurrence; sets `exhausted` when the basis spans an invariant subspace."""
         j = self.steps
-        v, p = self._V[:, j], self._MV[:, j]
+        here = self._place(j)
+        v, p = self._V[:, here], self._MV[:, here]
         y = self.multiply(v, p)
         alpha = float(np.vdot(v, y).real)
         y = y - alpha * p
         if j:
-            y -= self.beta[-1] * self._MV[:, j - 1]
+            y -= self.beta[-1] * self._MV[:, self._place(j - 1)]
         if self.reorthogonalise:
             y -= self._MV[:, : j + 1] @ (self._V[:, : j + 1].conj().T @ y)
         w, Mw = self.solve(y)

@@ -68,6 +68,9 @@ class PSolver(Protocol):
     def gram_block(self, R: Array) -> Array:
         """Return (PᴴP)⁻¹ R for columns R."""
 
+    def coarser(self, pencil: Pencil) -> tuple[Pencil, PSolver, Any] | None:
+        """A smaller pair with its preconditioner, and the matrix that takes its vectors back."""
+
 
 class ShiftedSolver(Protocol):
     """Solves with A − σB."""

@@ -145,9 +145,10 @@ class Pursuit:
         deltas = None if domain.direct else search.errors[:count] / thetas**2
         X = search.vectors(count)
         inverted = domain if isinstance(domain, Inverted) else None
-        # rounding parts an inverse from A and B; and after a probe nothing is known of what couples new and old
+        # rounding parts an inverse from A and B, and a long recurrence, too; and after a probe nothing is known of what
+        # couples new and old
         factorised = inverted is not None and isinstance(inverted.factor, (DenseShifted, SparseShifted))
-        if factorised or pencil.inverse is not None or self.probes:
+        if factorised or pencil.inverse is not None or self.probes or isinstance(search, LocalSearch):
             before = values
             values, X = refine(pencil, values, X, _order(domain, search.wanted))
             deltas = None if deltas is None else deltas + np.abs(values - before)

@@ -15,8 +15,7 @@ from .factor import DenseFactor
 from .inner import ConjugateGradient, attach
 from .inverse import near, smallest
 from .iterative import largest_without_solves, smallest_without_solves, solver_for
-from .local import LocallyOptimal
-from .local.search import width
+from .local import LocallyOptimal, usual_block
 from .narrow import narrowed
 from .pencil import Pencil
 from .plan import Route
@@ -83,7 +82,8 @@ def choose(
             route.say(f"The operator A was formed by {n} products: its smallest would take more than those.")
     else:
         route = Route(pencil, {"magnitude": Wanted.MAGNITUDE, "ends": Wanted.ENDS}.get(which, Wanted.LARGEST))
-    if narrow and not lapack and route.pencil is pencil and route.domain is None and inner is None:
+    untold = inner is None and hint is None and route.pencil is pencil and route.domain is None
+    if narrow and not lapack and untold:
         _narrow(route)
     if route.pencil.solver is None and route.domain is None:
         route = _attach(route, inner, hint, k)
@@ -158,7 +158,7 @@ def _solver_of_operator(route: Route, hint: Preconditioner | None, k: int) -> Co
     inner = ConjugateGradient(None, hint, tol=1e-13)
     forming = n if n <= DENSE_LIMIT and hint is None else math.inf
     # what a step of a solve stands for, without solves and with them
-    descent = LOCAL_STEPS * width(k) if route.wanted is Wanted.LARGEST else math.inf
+    descent = LOCAL_STEPS * usual_block(k) if route.wanted is Wanted.LARGEST else math.inf
     solution = 2 * _expected(n, k)
     steps = _steps_of_a_solve(pencil, inner, min(MANY, forming / min(descent, solution)))
     if steps * solution <= min(forming, steps * descent):

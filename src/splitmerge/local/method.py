@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class LocallyOptimal(Searching):
 
     preconditioner: Preconditioner | None = None
     block: int | None = None
+    solves: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.inner is not None:

@@ -29,11 +29,14 @@ REFRESH = 40
 # So many steps without a better residual mean that there will be none: near to rounding, and elsewhere.
 PATIENCE, FAR = 20, 1000
 
+# A start is improved on a smaller pair by so many steps.
+COARSE_STEPS = 5
+
 # A probe takes no fewer and no more steps than these.
 LOOKS, LONGEST = 5, 500
 
 
-def width(k: int) -> int:
+def usual_block(k: int) -> int:
     """How many vectors take part when k are wanted."""
     return k + max(GUARDS, math.ceil(k / 5))
 
@@ -57,7 +60,7 @@ class LocalSearch:
         self.pencil, self.k, self.P, self.rng, self.itself = pencil, k, P, rng, itself
         self.domain = Paired(pencil)
         room = (pencil.n - (0 if fixed is None else fixed[0].shape[1])) // 3
-        self.block = max(k, min(width(k) if block is None else block, room))
+        self.block = max(k, min(usual_block(k) if block is None else block, room))
         self.span = Span(pencil, self.block, fixed)
         self.index = self.steps = 0
         self.goal = 0.0
@@ -67,6 +70,8 @@ class LocalSearch:
         # the least residual of the pair in view so far, and at which step it was
         self.best = (math.inf, 0)
         self.exhausted = False
+        # only the smallest are smooth; and a search of the complement of others starts from nothing but chance
+        self.smooth = itself and fixed is None
 
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual be what is to be reached; what residual a sine takes is not known before."""
@@ -84,11 +89,23 @@ class LocalSearch:
         more = self.block - X.shape[1]
         self.best, self.exhausted, self.steps = (math.inf, 0), False, 0
         if more > 0:
-            extra = np.column_stack([random_vector(self.pencil, self.rng) for _ in range(more)])
-            # at random, but smoother: what the preconditioner makes large is what is wanted
-            X = np.hstack([X, extra if self.P is None else self.pencil.solves_P(self.P, extra)])
+            X = np.hstack([X, self._more(more)])
         self.values = self.span.renew(X)
         self._measure()
+
+    def _more(self, count: int) -> Array:
+        """Columns to start from: from a smaller pair that the preconditioner may know of, or else at random."""
+        smaller = self.P.coarser(self.pencil) if self.P is not None and self.smooth else None
+        if smaller is not None and smaller[0].n > 4 * count:
+            pencil, P, back = smaller
+            search = LocalSearch(pencil, count, P, self.rng, block=count, itself=self.itself)
+            search.start(random_vector(pencil, self.rng)[:, None])
+            while search.steps < COARSE_STEPS and not search.exhausted:
+                search.advance()
+            return np.asarray(back @ search.vectors(count))
+        X = np.column_stack([random_vector(self.pencil, self.rng) for _ in range(count)])
+        # what the preconditioner makes large is what is wanted
+        return X if self.P is None else self.pencil.solves_P(self.P, X)
 
     def advance(self) -> None:
         """One step: the gradients of the pairs that are not settled, preconditioned, and the minimum over all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Method(ABC):
     """Solve with B by `inner`; None factorises a matrix and runs conjugate gradients on an operator."""
 
     inner: InnerSolver | None = field(default=None, kw_only=True)
+    # does it ever solve with B?
+    solves: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "describe")):

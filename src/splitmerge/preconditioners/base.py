@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,10 @@ class Prepared(ABC):
     @abstractmethod
     def gram_solve(self, b: Array) -> Array:
         """(PᴴP)⁻¹ b."""
+
+    def coarser(self, pencil: Pencil) -> tuple[Pencil, Prepared, Any] | None:
+        """A smaller pair with its preconditioner, and the matrix that takes its vectors back; None if there is none."""
+        return None
 
     def gram_block(self, R: Array) -> Array:
         """(PᴴP)⁻¹ R for columns R."""

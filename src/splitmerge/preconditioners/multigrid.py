@@ -55,7 +55,8 @@ class MultiGrid(Preconditioner):
         matrix = sp.csr_matrix(pencil.B.matrix / pencil.B.size)
         with _seeded():
             solver = smoothed_aggregation_solver(matrix, B=vectors, max_coarse=COARSEST)
-        return _Cycle([_Level(level) for level in solver.levels[:-1]], solver.levels[-1].A.toarray(), pencil.B.size)
+        coarsest = _inverse(solver.levels[-1].A.toarray())
+        return _Cycle([_Level(level) for level in solver.levels[:-1]], coarsest, pencil.B.size)
 
 
 @contextmanager
@@ -81,7 +82,9 @@ class _Level:
         self.P, self.R = (sp.csr_array(transfer).astype(narrow) for transfer in (level.P, level.R))
         root = np.sqrt(self.inverse.astype(np.float64))
         x = np.random.default_rng(0).standard_normal(A.shape[0]).astype(A.dtype)
-        process = LanczosProcess(lambda v, _: root * (A @ (root * v)), lambda y: (y, y), x, x, reorthogonalise=False)
+        process = LanczosProcess(
+            lambda v, _: root * (A @ (root * v)), lambda y: (y, y), x, x, reorthogonalise=False, store=False
+        )
         while process.steps < STEPS and not process.exhausted:
             process.extend()
         self.largest = MARGIN * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
@@ -108,16 +111,29 @@ class _Level:
         return x, r
 
 
+def _inverse(A: Array) -> Array:
+    """The inverse of the coarsest matrix; what that makes zero (a body that floats) is treated as the next smallest."""
+    values, vectors = np.linalg.eigh((A + A.conj().T) / 2)
+    floor = values[values > 1e-10 * values[-1]].min()
+    inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T
+    return np.asarray(inverse.astype(np.complex64 if inverse.dtype.kind == "c" else np.float32))
+
+
 class _Cycle(Prepared):
     """The V-cycle: symmetric and positive definite, as its smoother is and is applied before and after."""
 
     def __init__(self, levels: list[_Level], coarsest: Array, size: float) -> None:
-        self.levels, self.size = levels, size
-        values, vectors = np.linalg.eigh((coarsest + coarsest.conj().T) / 2)
-        # what the matrix makes zero (a body that floats) is treated as the next smallest
-        floor = values[values > 1e-10 * values[-1]].min()
-        inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T
-        self.coarsest: Array = inverse.astype(np.complex64 if inverse.dtype.kind == "c" else np.float32)
+        self.levels, self.coarsest, self.size = levels, coarsest, size
+
+    def coarser(self, pencil: Pencil) -> tuple[Pencil, Prepared, Any] | None:
+        """The pair on the next level, by Galerkin's products."""
+        if len(self.levels) < 2 or not pencil.has_entries:
+            return None
+        P = self.levels[0].P.astype(pencil.dtype)
+        matrices = (pencil.A.matrix, sp.eye_array(pencil.n) if pencil.B is None else pencil.B.matrix)
+        products = [sp.csr_array(P.conj().T @ M @ P) for M in matrices]
+        pair = Pencil(*((M + M.conj().T) / 2 for M in products))
+        return pair, _Cycle(self.levels[1:], self.coarsest, self.size), P
 
     @property
     def work(self) -> float:
