@@ -84,7 +84,7 @@ class TestAnswers:
         for preconditioner in (sm.MultiGrid(), sm.MultiGrid(near_null=phases[:, None])):
             check(sm.solve(K, k=4, which="smallest", method=LO(preconditioner), rng=0), K, None, 4, "smallest")
 
-    @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (5, 2), (8, 8)])
+    @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (2, 2), (3, 1), (3, 3), (5, 2), (6, 6), (8, 8)])
     def test_tiny(self, n, k):
         d = np.arange(1.0, n + 1)
         sol = sm.solve(np.diag(d), np.diag(d[::-1]), k, which="smallest", method=LO(sm.Diagonal()), rng=0)

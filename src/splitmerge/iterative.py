@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .accelerated.domain import Paired
-from .adapt import plus
+from .adapt import Operator, plus
 from .backends import Prediction
 from .errors import NotPositiveDefinite
 from .inner import ConjugateGradient
@@ -15,7 +15,7 @@ from .krylov import random_vector
 from .local import LocalSearch, usual_block
 from .pencil import Pencil
 from .plan import Local, Route
-from .preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
+from .preconditioners import Diagonal, Exact, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
 from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, predicted, quick
 
 # A search without solves takes so many times the steps of conjugate gradients; one with them takes so many solves.
@@ -84,7 +84,9 @@ def _trials_of_A(pencil: Pencil, eta: float) -> list[Trial]:
 def _trials(pencil: Pencil) -> list[Trial]:
     """Preconditioners of the pencil's B that were tried; none if B proved not to be positive definite."""
     trials: list[Trial] = []
-    for preconditioner in (Diagonal(), MultiGrid(), IncompleteCholesky()):
+    assert pencil.B is not None
+    candidates = (MultiGrid(), IncompleteCholesky()) if pencil.B.kind == "sparse" else (Exact(),)
+    for preconditioner in (Diagonal(), *candidates):
         if trials and min(trial.rate for trial in trials) < POOR:
             break
         try:
@@ -114,9 +116,15 @@ def _negative(pencil: Pencil, trials: list[Trial]) -> float:
 def _seconds(trial: Trial, pencil: Pencil, k: int) -> float:
     """What a search without solves is expected to take."""
     m = usual_block(k)
-    products = float(sum(M.matrix.nnz for M in (pencil.A, pencil.B) if M is not None))
-    step = m * (trial.work + products) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
+    step = m * (trial.work + _entries(pencil.A) + _entries(pencil.B)) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
     return STEPS_MORE * trial.steps(DIGITS) * step
+
+
+def _entries(M: Operator | None) -> float:
+    """How many multiplications a product with M takes, as far as that is known."""
+    if M is None or M.matrix is None:
+        return 0.0
+    return float(M.matrix.nnz if M.kind == "sparse" else M.n**2)
 
 
 def _compared(prediction: Prediction, seconds: float) -> str:

@@ -26,7 +26,7 @@ NOISE = 0.01
 # The products are computed afresh after so many steps, as each adds a rounding error to them.
 REFRESH = 40
 
-# So many steps without a better residual mean that there will be none: near to rounding, and elsewhere.
+# So many steps without a better residual mean that there will be none: at the level of rounding, and elsewhere.
 PATIENCE, FAR = 20, 1000
 
 # A start is improved on a smaller pair by so many steps.
@@ -160,7 +160,8 @@ class LocalSearch:
         if residual < 0.9 * self.best[0]:
             self.best = (residual, self.steps)
         idle = self.steps - self.best[1]
-        self.exhausted = idle >= (PATIENCE if residual <= 100 * self.levels[worst] else FAR)
+        at_rounding = residual <= excusable(self.pencil, float(self.levels[worst]))
+        self.exhausted = idle >= (PATIENCE if at_rounding else FAR)
 
     def pair(self, index: int) -> LocalPair:
         """The Ritz pair in place `index`."""

@@ -43,7 +43,10 @@ class Span:
         """Let what is new of the columns W follow the known ones; return how many columns that are."""
         pencil, q = self.pencil, self.known
         for _ in range(3):
-            W, BW, least = self._orthonormal(self._apart(W))
+            W = self._apart(W)
+            if W.shape[1] == 0:
+                return 0
+            W, BW, least = self._orthonormal(W)
             # columns that were nearly the same have lost digits to each other, and are taken apart again
             if least > 1e-4:
                 break
@@ -58,7 +61,7 @@ class Span:
         return count
 
     def _apart(self, W: Array) -> Array:
-        """W without what it has of the known and the fixed columns; columns that are zero are dropped."""
+        """W without what it has of the known and the fixed columns, and without columns of nothing but rounding."""
         lengths = column_norms(W)
         W = W[:, lengths > 0] / lengths[lengths > 0]
         for V, BV in ((self.S[:, : self.known], self.BS[:, : self.known]), *self.fixed):
@@ -68,7 +71,7 @@ class Span:
                 if np.abs(C).max(initial=0.0) <= NEGLIGIBLE * float(column_norms(W).min(initial=1.0)):
                     break
                 W -= V @ C
-        return W
+        return np.asarray(W[:, column_norms(W) > 1e3 * self.pencil.eps])
 
     def _orthonormal(self, W: Array) -> tuple[Array, Array, float]:
         """An orthonormal basis of W and its product with B; and how little was new of the column with the least."""
