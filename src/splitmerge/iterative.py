@@ -16,10 +16,13 @@ from .local import LocalSearch, usual_block
 from .pencil import Pencil
 from .plan import Local, Route
 from .preconditioners import Diagonal, Exact, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
-from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, predicted, quick
+from .trial import DENSE, IN_BLOCK, IN_VECTOR, Trial, attempt, fits, predicted
 
 # A search without solves takes so many times the steps of conjugate gradients; one with them takes so many solves.
 STEPS_MORE, SOLVES, SOLVES_A_PAIR = 2.5, 30, 6
+
+# What takes less than so many seconds with a factorisation is done with it.
+QUICK = 2.5
 
 # Digits that are sought, and those of a solve that has to be exact.
 DIGITS, EXACT = 8, 13
@@ -46,7 +49,7 @@ def smallest_without_solves(
         return _local(pencil, preconditioner, preconditioner.prepare(pencil.swapped(pencil.A, 0.0, 1)))
     if pencil.A.matrix is None:
         return _local(pencil, None, None) if must else None
-    if quick(prediction) and not must:
+    if _quick(prediction, k) and not must:
         return None
     needed = must or (prediction is not None and not fits(prediction))
     trials = _trials_of_A(pencil, 0.0)
@@ -62,7 +65,7 @@ def smallest_without_solves(
     best = int(np.argmin(costs))
     told = f"A trial: {'; '.join(map(str, trials))}."
     if prediction is not None:
-        expected = prediction.seconds + (SOLVES + SOLVES_A_PAIR * k) * prediction.solve_seconds
+        expected = _with_solves(prediction, k)
         told += f" {_compared(prediction, expected)}; to iterate {costs[best]:.3g} s."
         if not needed and expected <= costs[best]:
             return None
@@ -71,6 +74,16 @@ def smallest_without_solves(
     route = _local(pencil, trials[best].preconditioner, trials[best].prepared)
     route.lines.insert(0, told)
     return route
+
+
+def _with_solves(prediction: Prediction, k: int) -> float:
+    """Seconds of a factorisation and of the solves that a search for k pairs takes."""
+    return prediction.seconds + (SOLVES + SOLVES_A_PAIR * k) * prediction.solve_seconds
+
+
+def _quick(prediction: Prediction | None, k: int) -> bool:
+    """Is the factorisation to be made without a trial of anything else?"""
+    return prediction is None or (_with_solves(prediction, k) < QUICK and fits(prediction))
 
 
 def _trials_of_A(pencil: Pencil, eta: float) -> list[Trial]:
@@ -158,11 +171,9 @@ def solver_for(route: Route, k: int) -> ConjugateGradient | None:
     pencil = route.pencil
     assert pencil.B is not None
     prediction = route.prediction = predicted(pencil.B)
-    if quick(prediction):
+    if prediction is None or _quick(prediction, k):
         return None
-    assert prediction is not None
-    solves = SOLVES + SOLVES_A_PAIR * k
-    factorised = prediction.seconds + solves * prediction.solve_seconds
+    solves, factorised = SOLVES + SOLVES_A_PAIR * k, _with_solves(prediction, k)
     best, least = None, math.inf
     for trial in _trials(pencil):
         step = (trial.work + pencil.B.matrix.nnz + 10 * pencil.n) * IN_VECTOR

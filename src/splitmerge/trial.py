@@ -18,8 +18,8 @@ from .memory import free_memory
 from .pencil import Pencil
 from .preconditioners import Preconditioner, Prepared
 
-# A matrix that is smaller, or whose factorisation takes less than so many seconds, is factorised without a trial.
-LARGE, QUICK = 10_000, 1.0
+# A matrix that is smaller is factorised without a thought.
+LARGE = 10_000
 
 # Conjugate gradients are tried for so many steps, or until the residual has fallen so far.
 STEPS, FALLEN = 25, 1e-5
@@ -79,11 +79,6 @@ def check_fits(K: Operator, what: str) -> None:
 def predicted(K: Operator) -> Prediction | None:
     """What the factorisation of K would cost, if that is worth to be thought about."""
     return predict(K.matrix) if K.kind == "sparse" and K.n >= LARGE else None
-
-
-def quick(prediction: Prediction | None) -> bool:
-    """Is the factorisation to be made without more ado?"""
-    return prediction is None or (prediction.seconds < QUICK and fits(prediction))
 
 
 def attempt(pencil: Pencil, preconditioner: Preconditioner) -> Trial | None:

@@ -15,7 +15,7 @@ from ..state import State, excusable, magnitude, rounding_level
 from .span import Span
 
 # Pairs beyond the wanted ones that take part: the last wanted converges as fast as it is far from those left out.
-GUARDS = 2
+GUARDS = 1
 
 # A pair whose residual is this part of its goal needs no further gradients.
 SETTLED = 0.5
