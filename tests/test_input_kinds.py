@@ -58,7 +58,7 @@ class TestKinds:
         A, B = pair_of(np.r_[4.0, 3.5, 3.0, np.linspace(2.5, -1.5, 254), -2.0, -2.5, -3.0], condition=2.0)
         sol = unchanged_solve(KINDS[kind](A), KINDS[kind](B), 2, which=which, rng=0)
         check(sol, A, B, 2, which)
-        assert isinstance(sol.method, sm.Accelerated)
+        assert isinstance(sol.method, (sm.Accelerated, sm.LocallyOptimal))
         assert sol.verdict != "unchecked"
 
     @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
