@@ -41,6 +41,7 @@ test-slow: install
 	OPENBLAS_NUM_THREADS=1 SPLITMERGE_EXAMPLES=300 $(BIN)/python -m pytest -n 2 $(THEORY)
 
 bench: install
+	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks
 
 clean:

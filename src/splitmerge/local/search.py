@@ -86,6 +86,8 @@ class LocalSearch:
 
     def start(self, X: Array) -> None:
         """Begin with the columns of X and as many random ones as there is room for."""
+        # who goes on may bring more than there is room for
+        X = X[:, : 2 * self.block]
         more = self.block - X.shape[1]
         self.best, self.exhausted, self.steps = (math.inf, 0), False, 0
         if more > 0:
