@@ -24,6 +24,9 @@ STEPS_MORE, SOLVES, SOLVES_A_PAIR = 2.5, 30, 6
 # What takes less than so many seconds with a factorisation is done with it.
 QUICK = 2.5
 
+# A trial is made where a factorisation takes clearly more than a cycle of so many products a digit would.
+CLEARLY, CYCLE = 1.5, 9
+
 # Digits that are sought, and those of a solve that has to be exact.
 DIGITS, EXACT = 8, 13
 
@@ -52,6 +55,11 @@ def smallest_without_solves(
     if _quick(prediction, k) and not must:
         return None
     needed = must or (prediction is not None and not fits(prediction))
+    if prediction is not None and not needed:
+        # the best that can be hoped for: a digit a step, for so much work as a cycle of multigrid is
+        hoped = _seconds(pencil, k, DIGITS, CYCLE * _entries(pencil.A))
+        if _with_solves(prediction, k) <= CLEARLY * hoped:
+            return None
     trials = _trials_of_A(pencil, 0.0)
     eta = _negative(pencil, trials)
     if eta > 0 and needed:
@@ -61,7 +69,7 @@ def smallest_without_solves(
         return None
     if not trials:
         raise NotPositiveDefinite("no multiple of B was found that makes A + ηB positive definite; is B so?")
-    costs = [_seconds(trial, pencil, k) for trial in trials]
+    costs = [_seconds(pencil, k, trial.steps(DIGITS), trial.work) for trial in trials]
     best = int(np.argmin(costs))
     told = f"A trial: {'; '.join(map(str, trials))}."
     if prediction is not None:
@@ -126,11 +134,11 @@ def _negative(pencil: Pencil, trials: list[Trial]) -> float:
     return 2 * max(highest + float(search.errors[0]), tiny) if seen else 0.0
 
 
-def _seconds(trial: Trial, pencil: Pencil, k: int) -> float:
-    """What a search without solves is expected to take."""
+def _seconds(pencil: Pencil, k: int, steps: float, work: float) -> float:
+    """What a search without solves is expected to take, by the steps and the work of conjugate gradients."""
     m = usual_block(k)
-    step = m * (trial.work + _entries(pencil.A) + _entries(pencil.B)) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
-    return STEPS_MORE * trial.steps(DIGITS) * step
+    step = m * (work + _entries(pencil.A) + _entries(pencil.B)) * IN_BLOCK + 20 * pencil.n * m * m * DENSE
+    return STEPS_MORE * steps * step
 
 
 def _entries(M: Operator | None) -> float:
