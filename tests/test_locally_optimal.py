@@ -267,3 +267,18 @@ class TestInterrupt:
         assert not sol.converged
         R = HELD @ sol.eigenvectors - sol.eigenvectors * sol.eigenvalues
         np.testing.assert_allclose(np.linalg.norm(R, axis=0), sol.residuals * sol.eigenvalues, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_sparse_pairs_without_factorising(seed, monkeypatch):
+    """Whatever the graph, also with zero modes: the trial chooses, and the answer is right."""
+    monkeypatch.setattr(sm.trial, "LARGE", 50)
+    monkeypatch.setattr(sm.trial, "free_memory", lambda: 2.0**10)
+    rng = np.random.default_rng(seed)
+    n = 150
+    R = sp.random_array((n, n), density=4 / n, rng=rng)
+    K = sp.csr_array(R @ R.T + sp.eye_array(n)) if seed % 2 else sp.csr_array(R + R.T)
+    M = sp.csr_array(sp.diags_array(np.exp(rng.uniform(-2, 2, n))))
+    sol = sm.solve(K, M, 4, which="smallest", rng=seed)
+    assert "Nothing was factorised" in sol.explain()
+    check(sol, K, M, 4, "smallest")

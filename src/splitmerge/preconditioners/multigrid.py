@@ -114,7 +114,8 @@ class _Level:
 def _inverse(A: Array) -> Array:
     """The inverse of the coarsest matrix; what that makes zero (a body that floats) is treated as the next smallest."""
     values, vectors = np.linalg.eigh((A + A.conj().T) / 2)
-    floor = values[values > 1e-10 * values[-1]].min()
+    # of a matrix whose entries are at most 1
+    floor = values[values > 1e-10 * max(values[-1], 1e-6)].min(initial=1.0)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T
     return np.asarray(inverse.astype(np.complex64 if inverse.dtype.kind == "c" else np.float32))
 
