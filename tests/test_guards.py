@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
 from splitmerge import inverse, memory, trial
+from splitmerge.pairs import judge
 from test_locally_optimal import grid
 
 CUBE = grid(22, 3)
@@ -112,6 +113,17 @@ class TestTime:
         # nobody can say how far it is off
         assert sol.error_bounds[0] > 0
 
+    def test_runs_out_while_pairs_are_judged(self):
+        """The bounds are then not known; the pairs are returned all the same."""
+        sol = sm.solve(self.A, method=sm.Power(), tol=1e-2, rng=0)
+        pencil = sm.Pencil(self.A, self.bad())
+        pencil.solver = self.inner.prepare(pencil)
+        pencil.limit = 0.05
+        pencil.begin()
+        pairs = judge(pencil, np.ones(1), sol.eigenvectors)
+        assert pairs.deltas[0] == math.inf
+        assert np.isfinite(pairs.residuals).all()
+
     def test_joined_by_and_it_does_not_end_a_step(self):
         sol = sm.solve(self.A, method=sm.Accelerated(), stop=sm.Residual(1e-8) & sm.MaxSeconds(1e-9), rng=0)
         assert sol.converged
@@ -134,10 +146,10 @@ class TestConjugateGradient:
         np.testing.assert_allclose(W[:, 0], w, atol=1e-10)
 
     def test_indefinite_blocks_are_refused(self):
-        B = np.diag([1.0, 1.0, -1.0])
-        solver = sm.ConjugateGradient(None, sm.Exact()).prepare
-        with pytest.raises(sm.NotPositiveDefinite):
-            solver(sm.Pencil(np.eye(3), B))
+        B = LinearOperator((3, 3), matvec=lambda x: np.array([1.0, 1.0, -1.0]) * x, dtype=float)
+        solver = sm.ConjugateGradient(None).prepare(sm.Pencil(np.eye(3), B))
+        with pytest.raises(sm.NotPositiveDefinite, match="conjugate gradients met"):
+            solver.solve_block(np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]))
 
     @pytest.mark.parametrize("method", [sm.Power, sm.SplitMerge])
     def test_without_a_cap_it_adapts(self, method):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .accelerated import Inverted, Wanted
+from .errors import OutOfTime
 from .factor import DenseFactor
 from .kernels import Array, column_dots, column_norms
 from .pencil import Pencil
@@ -135,10 +136,12 @@ def _norms(pencil: Pencil, values: Array, X: Array, *, solve: bool) -> Array:
 
 def _dual_norms(pencil: Pencil, R: Array) -> Array:
     """√(rᴴB⁻¹r) for columns; infinite where conjugate gradients do not get there, as they approach it from below."""
-    if pencil.overdue:
+    try:
+        pencil.mind_the_time()
+        with pencil.counting(pencil.counts.monitoring):
+            W, BW = pencil.solves_B(R)
+    except OutOfTime:
         return np.full(R.shape[1], math.inf)
-    with pencil.counting(pencil.counts.monitoring):
-        W, BW = pencil.solves_B(R)
     squares = column_dots(R, W).astype(np.float64)
     left, sizes = column_norms(R - BW), column_norms(R)
     arrived = left <= ARRIVED * sizes + 100 * pencil.eps * column_norms(BW)

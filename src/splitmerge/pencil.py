@@ -166,11 +166,6 @@ class Pencil:
         """Can the entries of A and B be looked at?"""
         return self.A.matrix is not None and (self.B is None or self.B.matrix is not None)
 
-    @property
-    def overdue(self) -> bool:
-        """Is the time that was allowed over?"""
-        return time.perf_counter() >= self.deadline
-
     def begin(self) -> float:
         """Start the clock of the iteration, now that all is set up."""
         self.clock = time.perf_counter()
@@ -179,7 +174,7 @@ class Pencil:
 
     def mind_the_time(self) -> None:
         """Raise `OutOfTime` when the time that was allowed is over: for what may take long between two states."""
-        if self.overdue:
+        if time.perf_counter() >= self.deadline:
             raise OutOfTime
 
     @contextmanager

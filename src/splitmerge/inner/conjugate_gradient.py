@@ -42,7 +42,7 @@ class ConjugateGradient:
         chosen = self._chosen(pencil)
         # rounding may hold it up, but not for ever
         steps = 10 * pencil.n + 1000 if self.max_steps is None else self.max_steps
-        return Solver(pencil, steps, self.tol, None if chosen is None else chosen.prepare(pencil))
+        return _Solver(pencil, steps, self.tol, None if chosen is None else chosen.prepare(pencil))
 
     def _chosen(self, pencil: Pencil) -> Preconditioner | None:
         has_entries = pencil.B is not None and pencil.B.matrix is not None
@@ -57,9 +57,7 @@ class ConjugateGradient:
 
 
 @dataclass(frozen=True)
-class Solver:
-    """Conjugate gradients for one pencil, preconditioned by `P`."""
-
+class _Solver:
     pencil: Pencil
     max_steps: int
     tol: float

@@ -27,7 +27,7 @@ STEPS, MARGIN = 10, 1.05
 
 @dataclass(frozen=True)
 class MultiGrid(Preconditioner):
-    """A V-cycle of smoothed aggregation, for a sparse B that comes from an elliptic equation; needs `pyamg`.
+    """A V-cycle of smoothed aggregation, for a sparse B that comes from an elliptic equation.
 
     `near_null` are the vectors (n, r) that B makes very small: the constants when not given, the rigid motions for
     elasticity. Its cost grows as n, where that of a factorisation grows as n² for a body in space.
@@ -41,10 +41,8 @@ class MultiGrid(Preconditioner):
 
     def _prepare(self, pencil: Pencil) -> Prepared:
         assert pencil.B is not None
-        try:
-            from pyamg import smoothed_aggregation_solver
-        except ImportError:
-            raise ImportError("MultiGrid needs the package pyamg; install it, or take IncompleteCholesky()") from None
+        from pyamg import smoothed_aggregation_solver  # only who needs it pays for its import
+
         if pencil.B.kind != "sparse":
             raise ValueError("MultiGrid is for a sparse matrix, and this one is dense; take Exact() or Diagonal()")
         vectors = self.near_null
