@@ -100,12 +100,7 @@ def solve(
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
     hint = _hint(preconditioner, diagonal)
     by_default = method is None or isinstance(method, (Accelerated, LocallyOptimal))
-    if hint is not None and (sigma is not None or not by_default):
-        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
-    if isinstance(method, LocallyOptimal) and (sigma is not None or which not in ("largest", "smallest")):
-        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
-    if not by_default and (sigma is not None or certify or which not in ("largest", "smallest")):
-        raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
+    _check_method(method, which, sigma, hint, by_default=by_default, certify=certify)
     mended = mend(A, B, b_policy)
     pencil = Pencil(mended.A, mended.B, negate=which == "smallest" and not by_default, equilibrate=True)
     task = Task(
@@ -139,6 +134,25 @@ def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool)
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
     return solution
+
+
+def _check_method(
+    method: Method | None,
+    which: str,
+    sigma: float | None,
+    hint: Preconditioner | None,
+    *,
+    by_default: bool,
+    certify: bool,
+) -> None:
+    """Can the method do what is asked for?"""
+    ends = which in ("largest", "smallest")
+    if hint is not None and (sigma is not None or not by_default):
+        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
+    if isinstance(method, LocallyOptimal) and (sigma is not None or not ends):
+        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
+    if not by_default and (sigma is not None or certify or not ends):
+        raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
 
 
 def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
