@@ -1,0 +1,88 @@
+"""Pairs to measure on, each with its leading eigenspace as a reference and with starts that every method shares."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .. import gallery
+from ..files import read_pair
+from ..kernels import Array
+from ..solve import solve
+from ..state import sine
+
+# Values that differ by less, relatively, count as one: their eigenvectors cannot be told apart to any use.
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A pair; `made` says how it was come by, and with `seed` its starts are the same on every machine."""
+
+    name: str
+    made: str
+    A: Any = field(repr=False)
+    B: Any = field(repr=False)
+    seed: int = 0
+
+    @property
+    def n(self) -> int:
+        """The size of the pair."""
+        return int(self.A.shape[0])
+
+    @cached_property
+    def leading(self) -> tuple[float, Array]:
+        """λ₁ and a B-orthonormal basis of its eigenspace: by LAPACK, or counted for a sparse pair."""
+        k = min(4, self.n)
+        if sp.issparse(self.A):
+            found = solve(self.A, self.B, k, tol=1e-11, certify=True, rng=0)
+            values, vectors = found.eigenvalues, found.eigenvectors
+        else:
+            values, vectors = scipy.linalg.eigh(self.A, self.B, subset_by_index=[self.n - k, self.n - 1])
+            values, vectors = values[::-1], vectors[:, ::-1]
+        equal = values >= values[0] - EQUAL * abs(values[0])
+        return float(values[0]), np.ascontiguousarray(vectors[:, equal])
+
+    def generator(self, start: int) -> np.random.Generator:
+        """The source of randomness of start number `start`: its first n normal numbers are the start itself."""
+        return np.random.default_rng([self.seed, zlib.crc32(self.name.encode()), start])
+
+    def start(self, number: int) -> Array:
+        """Start number `number`."""
+        return self.generator(number).standard_normal(self.n)
+
+    def sine(self, x: Array) -> float:
+        """sin of the B-angle between x and the leading eigenspace, computed afresh from B."""
+        B = sp.eye_array(self.n, format="csr") if self.B is None else self.B
+        U = self.leading[1]
+        return sine(x, B @ x, U, B @ U)
+
+
+def synthetic(n: int, kappa: float, seed: int) -> Case:
+    """A cell of the paper's table 1."""
+    A, B = gallery.synthetic_pair(n, kappa, rng=[seed, n, kappa])
+    made = f"gallery.synthetic_pair({n}, {kappa:g}, rng=[{seed}, {n}, {kappa:g}])"
+    return Case(f"synthetic-{n}-{kappa:g}", made, A, B, seed)
+
+
+def lapla(which: int, seed: int) -> Case:
+    """The pair of the gallery with the size of the paper's Lapla3 (`which` 3) or Lapla4 (4)."""
+    build = {3: gallery.lapla3_like, 4: gallery.lapla4_like}[which]
+    A, B = build()
+    return Case(f"lapla{which}-like", f"gallery.{build.__name__}()", A, B, seed)
+
+
+def from_files(path_A: str, path_B: str | None, seed: int) -> Case:
+    """The pair of two files, or of one that holds both."""
+    A, B = read_pair(path_A, path_B)
+    names = [path_A] + [path_B] * (path_B is not None)
+    return Case(
+        Path(path_A.partition("#")[0]).name.split(".")[0], f"read_pair({', '.join(map(repr, names))})", A, B, seed
+    )

@@ -1,0 +1,140 @@
+"""Work in parts that are kept on disk as soon as each is done: a run that was stopped goes on where it was.
+
+The parts run in processes of their own, with a fixed number of BLAS threads each.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import active_children, connection, get_context, parent_process
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+
+@dataclass(frozen=True)
+class Job:
+    """A part: `function(*arguments)` returns what JSON can hold. `weight` is about what it costs beside the others.
+
+    `settings` say what the result depends on; what is on disk serves only when they are the same.
+    """
+
+    key: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    settings: Mapping[str, Any]
+    weight: float = 1.0
+
+
+class Store:
+    """A folder with a file for every part."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, job: Job) -> dict[str, Any] | None:
+        """What is known of the job: {"data", "provenance", …}; None if nothing, or by other settings."""
+        try:
+            kept: dict[str, Any] = json.loads(self._path(job).read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return kept if kept.get("settings") == dict(job.settings) else None
+
+    def put(self, job: Job, data: Any, provenance: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the result of the job."""
+        kept = {"key": job.key, "settings": dict(job.settings), "provenance": dict(provenance), "data": data}
+        write_text(self._path(job), json.dumps(finite(kept), indent=1))
+        return kept
+
+    def _path(self, job: Job) -> Path:
+        return self.folder / f"{job.key}.json"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write the file in one go: a crash leaves the old one, or none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which has no infinity and no NaN: they become None."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def carry_out(
+    jobs: Sequence[Job],
+    store: Store,
+    provenance: Mapping[str, Any],
+    *,
+    processes: int,
+    threads: int = 1,
+    title: str = "",
+) -> list[dict[str, Any]]:
+    """What is kept of every job, in their order, after doing those that are not done yet; the longest go first."""
+    kept = {job.key: store.get(job) for job in jobs}
+    missing = sorted((job for job in jobs if kept[job.key] is None), key=lambda job: -job.weight)
+    total = sum(job.weight for job in jobs)
+    form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+    with tqdm(desc=title, total=total, disable=None, leave=False, bar_format=form) as bar:
+        bar.update(total - sum(job.weight for job in missing))
+        if missing:
+            with _workers(min(processes, len(missing)), threads) as pool:
+                for job, data in _results(pool, missing):
+                    kept[job.key] = store.put(job, data, provenance)
+                    bar.set_postfix_str(job.key, refresh=False)
+                    bar.update(job.weight)
+    return [part for job in jobs if (part := kept[job.key]) is not None]
+
+
+def _results(pool: ProcessPoolExecutor, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
+    """Each job with its result, as they come."""
+    running: dict[Future[Any], Job] = {pool.submit(job.function, *job.arguments): job for job in jobs}
+    while running:
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield running.pop(future), future.result()
+
+
+@contextmanager
+def _workers(count: int, threads: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool that ends with this block, at once if that is left by an exception."""
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_settle, initargs=(threads,))
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in active_children():
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+def _settle(threads: int) -> None:
+    """Fix the threads of a worker, leave Ctrl-C to the parent, and end when that is no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpool_limits(threads)
+    threading.Thread(target=_follow_parent, daemon=True).start()
+
+
+def _follow_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        # nobody is left to take the result
+        os._exit(1)

@@ -1,0 +1,162 @@
+"""One run of a method from one start to sin θ ≤ tol, timed, counted, and judged afterwards by code of its own."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from ..driver import march
+from ..errors import NotConverged
+from ..inner import attach
+from ..kernels import Array
+from ..methods import Method
+from ..pencil import Pencil, Tally
+from ..solve import solve
+from ..stopping import MaxSeconds, SineAngle
+from .cases import Case
+
+# The paper's: the goal for sin θ, and how many steps a method may take to it.
+GOAL, MAX_STEPS = 1e-5, 100_000
+# A run is a success when its last vector, judged afresh, is as near as this to the goal: rounding must not decide.
+SLACK = 1.001
+# ARPACK knows no angle: from the loosest of these on, it is asked for more until the angle is met.
+LADDER = tuple(float(f"{tol:.3g}") for tol in 10.0 ** -np.arange(3, 14.25, 0.5))
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one run took. `seconds` are those of the iteration; `setup` (factorisation, step sizes) stand apart.
+
+    For a solver that is called as a whole, `seconds` has all of it and `setup` is 0.
+    """
+
+    method: str
+    start: int
+    success: bool
+    reason: str
+    sine: float
+    steps: int
+    seconds: float
+    setup: float
+    A_products: int
+    B_products: int
+    B_solves: int
+    P_solves: int
+    K_solves: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+COUNTS = tuple(field.name for field in fields(Tally))
+
+
+class Iteration:
+    """A method on a case, set up once and run from many starts: B stays factorised, as the paper has it."""
+
+    def __init__(self, case: Case, name: str, method: Method, *, max_steps: int = MAX_STEPS) -> None:
+        self.case, self.name, self.method, self.max_steps = case, name, method, max_steps
+        begin = time.perf_counter()
+        self.pencil = Pencil(case.A, case.B)
+        attach(self.pencil, method.inner)
+        self.check = SineAngle(case.leading[1], GOAL).begin(self.pencil)
+        self.setup = time.perf_counter() - begin
+
+    def trial(self, number: int) -> Trial:
+        """From start `number`; whatever the method draws at random, it draws after the start."""
+        pencil, rng = self.pencil, self.case.generator(number)
+        x = rng.standard_normal(self.case.n).astype(pencil.dtype)
+        begin = time.perf_counter()
+        with pencil.counting(pencil.counts.setup):
+            memory = self.method.setup(pencil, rng)
+        before = [getattr(pencil.counts, name) for name in COUNTS]
+        ready = time.perf_counter()
+        for state in march(pencil, self.method, x, memory):
+            if self.check(state) is not None:
+                reason = "angle"
+                break
+            if not state.finite or state.step >= self.max_steps:
+                reason = "steps" if state.finite else "diverged"
+                break
+        else:
+            reason = "exhausted"
+        done = time.perf_counter()
+        taken = {name: getattr(pencil.counts, name) - had for name, had in zip(COUNTS, before, strict=True)}
+        sine = self.case.sine(state.x) if state.finite else math.inf
+        return Trial(
+            self.name,
+            number,
+            success=reason == "angle" and sine <= SLACK * GOAL,
+            reason=reason,
+            sine=sine,
+            steps=state.step,
+            seconds=done - ready,
+            setup=self.setup + ready - begin,
+            **taken,
+        )
+
+
+class Default:
+    """`splitmerge.solve` as a whole, from the bare matrices to the checked answer."""
+
+    def __init__(self, case: Case, name: str, method: Method | None = None, *, max_seconds: float = math.inf) -> None:
+        self.case, self.name, self.method = case, name, method
+        self.rule = SineAngle(case.leading[1], GOAL)
+        self.stop = self.rule if max_seconds == math.inf else self.rule | MaxSeconds(max_seconds)
+
+    def trial(self, number: int) -> Trial:
+        """From start `number`, which is what `solve` draws first."""
+        case = self.case
+        begin = time.perf_counter()
+        try:
+            found = solve(case.A, case.B, method=self.method, stop=self.stop, rng=case.generator(number))
+        except NotConverged as failure:
+            found = failure.solution
+        seconds = time.perf_counter() - begin
+        sine = case.sine(found.eigenvectors[:, 0])
+        return Trial(
+            self.name,
+            number,
+            success=found.converged and sine <= SLACK * GOAL,
+            reason=found.reason.name.lower(),
+            sine=sine,
+            steps=found.steps,
+            seconds=seconds,
+            setup=0.0,
+            **{name: getattr(found.counts, name) for name in COUNTS},
+        )
+
+
+class Arpack:
+    """SciPy's `eigsh(A, M=B)` as a whole, at the loosest tolerance that reaches the angle from three starts."""
+
+    def __init__(self, case: Case, name: str) -> None:
+        self.case, self.name = case, name
+        self.tol = next(
+            (tol for tol in LADDER if all(self._sine(tol, start) <= GOAL for start in range(3))), LADDER[-1]
+        )
+
+    def _sine(self, tol: float, start: int) -> float:
+        return self.case.sine(self._vector(tol, self.case.start(start)))
+
+    def _vector(self, tol: float, x: Array) -> Array:
+        return np.asarray(eigsh(self.case.A, 1, M=self.case.B, which="LA", v0=x, tol=tol)[1][:, 0])
+
+    def trial(self, number: int) -> Trial:
+        """From start `number`; ARPACK does not tell its products here."""
+        x = self.case.start(number)
+        begin = time.perf_counter()
+        try:
+            vector, reason = self._vector(self.tol, x), f"tol={self.tol:g}"
+        except ArpackError as error:
+            vector, reason = x, str(error)
+        seconds = time.perf_counter() - begin
+        sine = self.case.sine(vector)
+        none = dict.fromkeys(COUNTS, 0)
+        return Trial(self.name, number, sine <= SLACK * GOAL, reason, sine, 0, seconds, 0.0, **none)

@@ -1,0 +1,177 @@
+"""Figures 2 and 3: the clustered pairs Lapla3 and Lapla4, with a factor of B and with conjugate gradients on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ...driver import march
+from ...inner import ConjugateGradient
+from ...kernels import Array
+from ...methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
+from ...pencil import Pencil
+from ...preconditioners import Preconditioner, Prepared
+from ...stepsize import Adaptive, Sampled, StepSize
+from ..cases import Case, from_files, lapla
+from ..jobs import Job
+from ..measure import Iteration
+from ..summary import Stat, statistics
+from .paper import PCG_STEPS
+
+CHOLESKY, PCG = "Cholesky", f"PCG({PCG_STEPS})"
+PART = 4
+POINTS = 400
+# a full matrix of this size is factorised to see what its solves take; beyond, it would take gigabytes
+FULL = 6000
+
+
+@dataclass(frozen=True)
+class ByInner(Preconditioner):
+    """PᴴP = B as far as the inner solver goes: what mirror descent with P exact becomes under PCG."""
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        return _ByInner(pencil)
+
+
+class _ByInner(Prepared):
+    def __init__(self, pencil: Pencil) -> None:
+        self.pencil = pencil
+
+    def gram_solve(self, b: Array) -> Array:
+        assert self.pencil.solver is not None
+        return self.pencil.solver.solve(b, None, None)[0]
+
+
+def _mirror(stepsize: StepSize) -> dict[str, Method]:
+    cg = ConjugateGradient(PCG_STEPS)
+    return {CHOLESKY: MirrorDescent(stepsize=stepsize), PCG: MirrorDescent(ByInner(), stepsize, inner=cg)}
+
+
+SIDES: dict[str, dict[str, Method]] = {
+    "GD": {"": GradientDescent()},
+    "Power": {CHOLESKY: Power(), PCG: Power(ConjugateGradient(PCG_STEPS))},
+    "PMD": _mirror(Sampled()),
+    "PMD adaptive": _mirror(Adaptive()),
+    "Lanczos": {
+        CHOLESKY: Lanczos(reorthogonalise=False),
+        PCG: Lanczos(ConjugateGradient(PCG_STEPS), reorthogonalise=False),
+    },
+    "Lanczos reorthogonalised": {CHOLESKY: Lanczos(), PCG: Lanczos(ConjugateGradient(PCG_STEPS))},
+    "Split-Merge": {CHOLESKY: SplitMerge(), PCG: SplitMerge(ConjugateGradient(PCG_STEPS))},
+}
+
+
+def label(method: str, inner: str) -> str:
+    """A method with its inner solver."""
+    return f"{method}, {inner}" if inner else method
+
+
+SOURCES: tuple[tuple[Any, ...], ...] = (("lapla", 3), ("lapla", 4))
+
+
+def case_of(source: tuple[Any, ...], seed: int) -> Case:
+    """The pair of a source: ("lapla", 3), or ("files", "A.mtx", "B.mtx")."""
+    kind, *rest = source
+    return lapla(rest[0], seed) if kind == "lapla" else from_files(rest[0], rest[1], seed)
+
+
+def jobs(sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str, Any]) -> list[Job]:
+    """Starts in parts, every side in turn from each; the convergence from one start; and a solve with a full factor."""
+    found = []
+    for place, source in enumerate(sources):
+        name, own = f"pair{place}", {**settings, "source": list(source)}
+        weight = 12.0 * (1 + 2 * (source[-1] == 4))
+        for first in range(0, trials, PART):
+            last = min(first + PART, trials)
+            arguments = (source, settings["seed"], first, last)
+            key = f"figure2-{name}-starts{first}-{last - 1}"
+            found.append(Job(key, run_part, arguments, own, weight * (last - first)))
+        found.append(Job(f"figure3-{name}", run_curves, (source, settings["seed"]), own, weight))
+        found.append(Job(f"factors-{name}", run_factors, (source, settings["seed"]), own, weight / 2))
+    return found
+
+
+def run_part(source: tuple[Any, ...], seed: int, first: int, last: int) -> dict[str, Any]:
+    """Starts `first` to `last` − 1 of a pair."""
+    case = case_of(source, seed)
+    sides = [
+        Iteration(case, label(name, inner), method) for name, kinds in SIDES.items() for inner, method in kinds.items()
+    ]
+    trials = [side.trial(number).to_dict() for number in range(first, last) for side in sides]
+    return {"case": case.name, "n": case.n, "pair": case.made, "seed": seed, "trials": trials}
+
+
+def run_curves(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
+    """sin θ against the seconds of the steps alone, from start 0."""
+    case = case_of(source, seed)
+    curves = {}
+    for name, kinds in SIDES.items():
+        for inner, method in kinds.items():
+            curves[label(name, inner)] = _curve(Iteration(case, name, method))
+    return {"case": case.name, "n": case.n, "pair": case.made, "seed": seed, "start": 0, "curves": curves}
+
+
+def _curve(side: Iteration) -> dict[str, list[float]]:
+    pencil, rng = side.pencil, side.case.generator(0)
+    x = rng.standard_normal(side.case.n)
+    memory = side.method.setup(pencil, rng)
+    seconds, sines, steps = [], [], []
+    spent, begin = 0.0, time.perf_counter()
+    for state in march(pencil, side.method, x, memory):
+        spent += time.perf_counter() - begin
+        seconds.append(spent)
+        sines.append(side.case.sine(state.x))
+        steps.append(state.step)
+        if side.check(state) is not None or state.step >= side.max_steps or not state.finite:
+            break
+        begin = time.perf_counter()
+    # evenly over the logarithm of the step, so that the beginning is seen as well as the end
+    last = len(seconds) - 1
+    chosen = np.unique(np.round(np.geomspace(1, last + 1, POINTS)).astype(int)) - 1 if last else np.zeros(1, int)
+    return {
+        "seconds": [seconds[i] for i in chosen],
+        "sine": [sines[i] for i in chosen],
+        "step": [float(steps[i]) for i in chosen],
+    }
+
+
+def run_factors(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
+    """Milliseconds of one solve with B: by the sparse factor, by PCG to the end, and by a factor kept as a full matrix.
+
+    The last is what would explain the paper's gain from PCG.
+    """
+    case = case_of(source, seed)
+    b = case.start(0)
+    found = {"case": case.name, "n": case.n, "pair": case.made, "seed": seed}
+    for name, method in SIDES["Power"].items():
+        pencil = Iteration(case, name, method).pencil
+        found[name] = _milliseconds(lambda pencil=pencil: pencil.solve_B(b))
+    if case.n <= FULL:
+        factor = scipy.linalg.cho_factor(case.B.toarray(), overwrite_a=True, check_finite=False)
+        found["full"] = _milliseconds(lambda: scipy.linalg.cho_solve(factor, b, check_finite=False))
+    return found
+
+
+def _milliseconds(call: Any) -> float:
+    """The median of seven calls, after one to warm up."""
+    times = []
+    for _ in range(8):
+        begin = time.perf_counter()
+        call()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return float(np.median(times[1:]))
+
+
+def summarise(parts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Stat]]:
+    """The statistics of every pair by its name."""
+    trials: dict[str, list[Any]] = {}
+    for part in parts:
+        data = part["data"]
+        if "trials" in data:
+            trials.setdefault(data["case"], []).extend(data["trials"])
+    return {name: statistics(own) for name, own in trials.items()}

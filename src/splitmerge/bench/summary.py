@@ -1,0 +1,62 @@
+"""Many trials of one method in a few numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Stat:
+    """Means over the successful trials, as the paper takes them; infinite seconds when there is none."""
+
+    count: int
+    successes: int
+    seconds: float
+    deviation: float
+    setup: float
+    steps: float
+    products: float
+    solves: float
+
+    @property
+    def share(self) -> float:
+        """The share of successful trials."""
+        return self.successes / self.count if self.count else 0.0
+
+    @property
+    def whole(self) -> float:
+        """Seconds of set-up and iteration together."""
+        return self.setup + self.seconds
+
+
+def statistics(trials: Iterable[Mapping[str, Any]]) -> dict[str, Stat]:
+    """The trials of each method, by its name."""
+    sorted_out: dict[str, list[Mapping[str, Any]]] = {}
+    for trial in trials:
+        sorted_out.setdefault(trial["method"], []).append(trial)
+    return {name: _stat(own) for name, own in sorted_out.items()}
+
+
+def _stat(trials: list[Mapping[str, Any]]) -> Stat:
+    good = [trial for trial in trials if trial["success"]]
+    if not good:
+        return Stat(len(trials), 0, math.inf, math.nan, math.nan, math.nan, math.nan, math.nan)
+
+    def mean(*names: str) -> float:
+        return float(np.mean([sum(trial[name] for name in names) for trial in good]))
+
+    return Stat(
+        len(trials),
+        len(good),
+        mean("seconds"),
+        float(np.std([trial["seconds"] for trial in good])),
+        mean("setup"),
+        mean("steps"),
+        mean("A_products"),
+        mean("B_solves", "P_solves"),
+    )
