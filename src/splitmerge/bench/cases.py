@@ -86,3 +86,9 @@ def from_files(path_A: str, path_B: str | None, seed: int) -> Case:
     return Case(
         Path(path_A.partition("#")[0]).name.split(".")[0], f"read_pair({', '.join(map(repr, names))})", A, B, seed
     )
+
+
+def mikota(n: int, seed: int) -> Case:
+    """Mikota's chain of masses and springs."""
+    A, B = gallery.mikota_pair(n)
+    return Case(f"mikota-{n}", f"gallery.mikota_pair({n})", A, B, seed)

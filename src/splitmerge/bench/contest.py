@@ -1,0 +1,230 @@
+"""All methods on one pair: ours, the paper's, its rivals and the solvers of others, to one residual, judged alike."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..accelerated import Accelerated
+from ..errors import NotConverged
+from ..kernels import Array
+from ..methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
+from ..solution import Solution
+from ..solve import solve
+from ..stopping import MaxSeconds, Reason, Residual
+from . import rivals
+from .external import EXTERNALS, External
+from .measure import COUNTS
+from .report import Cell, Column, Table
+
+OURS: dict[str, Method | None] = {"splitmerge (default)": None, "Accelerated": Accelerated()}
+PAPER: dict[str, Method] = {
+    "Split-Merge": SplitMerge(),
+    "Power": Power(),
+    "MirrorDescent": MirrorDescent(),
+    "GradientDescent": GradientDescent(),
+    "Lanczos": Lanczos(),
+}
+# So near to the reference, relative to the largest of the values sought, a value is the right one.
+RIGHT = 1e-6
+# A full matrix of this size is as much as a comparison may take.
+FULL = 5000
+MARKS: dict[str, Any] = {"right": "good", "WRONG": "bad", "not converged": "partly", "absent": "missing"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all are asked for: the k largest or smallest pairs to a relative residual of `tol`, in `max_seconds`."""
+
+    A: Any
+    B: Any
+    k: int = 1
+    which: str = "largest"
+    tol: float = 1e-8
+    seed: int = 0
+    max_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How one of them did. `outcome` is "right", "WRONG", "not converged" or "absent", and `why` says more.
+
+    A solver of others does not tell its set-up apart; its products are counted in a second run.
+    """
+
+    name: str
+    kind: str
+    outcome: str
+    why: str = ""
+    seconds: float = math.nan
+    setup: float = math.nan
+    steps: int = 0
+    A_products: int = 0
+    B_products: int = 0
+    B_solves: int = 0
+    P_solves: int = 0
+    K_solves: int = 0
+    residual: float = math.nan
+    error: float = math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def names() -> list[str]:
+    """Everybody who can take part."""
+    return [name for name, _ in _contestants()]
+
+
+def contest(task: Task, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
+    """One entry after the other, of those `chosen` or of all; the first call finds the reference.
+
+    That is the default with a proof that nothing is missing, where the entries of A and B are known.
+    """
+    reference = solve(task.A, task.B, task.k, which=task.which, tol=min(task.tol, 1e-10), certify=True, rng=task.seed)
+    for name, run in _contestants():
+        if chosen is None or name in chosen:
+            yield run(task, reference.eigenvalues)
+
+
+def _contestants() -> Iterator[tuple[str, Callable[[Task, Array], Entry]]]:
+    families: dict[str, dict[str, Method | None]] = {
+        "ours": OURS,
+        "paper": dict(PAPER),
+        "rival": {name: getattr(rivals, name)() for name in rivals.__all__},
+    }
+    for kind, methods in families.items():
+        for name, method in methods.items():
+            yield name, lambda task, values, a=(name, kind, method): _by_method(task, values, *a)
+    for external in EXTERNALS:
+        yield external.name, lambda task, values, external=external: _by_external(task, values, external)
+
+
+def _by_method(task: Task, values: Array, name: str, kind: str, method: Method | None) -> Entry:
+    rule = Residual(task.tol) | MaxSeconds(task.max_seconds)
+    try:
+        found = solve(task.A, task.B, task.k, which=task.which, method=method, stop=rule, rng=task.seed)
+    except NotConverged as failure:
+        found = failure.solution
+    except ValueError as error:
+        # what a method cannot do with this pair at all, it says itself
+        return Entry(name, kind, "not converged", str(error))
+    if found.reason is Reason.INTERRUPTED:
+        raise KeyboardInterrupt
+    residual, error_ = _judge(task, values, found.eigenvalues, found.eigenvectors)
+    return Entry(
+        name,
+        kind,
+        _outcome(found.converged, error_),
+        _why(found),
+        found.seconds.iteration,
+        found.seconds.setup,
+        found.steps,
+        **{count: getattr(found.counts, count) for count in COUNTS},
+        residual=residual,
+        error=error_,
+    )
+
+
+def _why(found: Solution) -> str:
+    return f"{found.verdict}: {found.verdict.why}" if found.converged else found.reason.advice
+
+
+def _by_external(task: Task, values: Array, external: External) -> Entry:
+    if external.absent:
+        return Entry(external.name, "external", "absent", external.absent)
+    n = task.A.shape[0]
+    if external.name == "eigh" and n > FULL:
+        return Entry(external.name, "external", "absent", f"left out: it needs full matrices, and n = {n} > {FULL}")
+    x0 = np.random.default_rng(task.seed).standard_normal((n, task.k))
+    begin = time.perf_counter()
+    try:
+        answer, tol = external.at_accuracy(task.A, task.B, task.k, task.which, x0, lambda w, V: _reached(task, w, V))
+    except RuntimeError as failure:
+        return Entry(external.name, "external", "not converged", str(failure), time.perf_counter() - begin)
+    residual, error = _judge(task, values, answer.values, answer.vectors)
+    return Entry(
+        external.name,
+        "external",
+        _outcome(True, error),
+        f"its own tol = {tol:g}",
+        answer.seconds,
+        **answer.products,
+        residual=residual,
+        error=error,
+    )
+
+
+def _reached(task: Task, values: Array, vectors: Array) -> bool:
+    return _residual(task, values, vectors) <= task.tol
+
+
+def _residual(task: Task, values: Array, vectors: Array) -> float:
+    """The largest ‖Au − λBu‖ / (max(|λ|, √eps Λ) ‖Bu‖), Λ the largest |λ| among them; the same code for all."""
+    B = sp.eye_array(task.A.shape[0], format="csr") if task.B is None else task.B
+    BU = B @ vectors
+    top = np.abs(values).max(initial=0.0)
+    sizes = np.maximum(np.abs(values), math.sqrt(np.finfo(float).eps) * top) * np.linalg.norm(BU, axis=0)
+    errors = np.linalg.norm(task.A @ vectors - BU * values, axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.max(np.where(errors == 0, 0.0, errors / sizes), initial=0.0))
+
+
+def _judge(task: Task, reference: Array, values: Array, vectors: Array) -> tuple[float, float]:
+    """The residual, and how far the values are off; infinitely when there are too few of them."""
+    residual = _residual(task, values, vectors)
+    if values.shape != reference.shape:
+        return residual, math.inf
+    top = np.abs(reference).max()
+    return residual, float(np.abs(values - reference).max() / (top if top > 0 else 1.0))
+
+
+def _outcome(converged: bool, error: float) -> str:
+    if not converged:
+        return "not converged"
+    return "right" if error <= RIGHT else "WRONG"
+
+
+def table(entries: Sequence[Entry], caption: str, name: str = "") -> Table:
+    """The entries for a report or a terminal."""
+    heads = {
+        "seconds": "of the iteration; for the solvers of others all of it",
+        "set-up": "seconds: checks, factorisation, survey",
+        "steps": "",
+        "A": "products with A",
+        "B": "products with B",
+        "solves": "with B, or with the preconditioner in its place",
+        "shifted": "solves with A − μB, or A − σB",
+        "residual": "the largest relative one, computed alike for all",
+        "error": "of the values, relative to the largest of them",
+    }
+    columns = (
+        *(Column(head, numeric=False) for head in ("method", "kind", "outcome")),
+        *(Column(*head) for head in heads.items()),
+    )
+    return Table(caption, columns, tuple(_row(entry) for entry in entries), name)
+
+
+def _row(entry: Entry) -> tuple[Cell, ...]:
+    def number(value: float, form: str) -> Cell:
+        return Cell(format(value, form), value) if math.isfinite(value) else Cell("–")
+
+    counts = (entry.steps, entry.A_products, entry.B_products, entry.B_solves + entry.P_solves, entry.K_solves)
+    known = entry.outcome != "absent"
+    return (
+        Cell(entry.name, entry.name, why=entry.why),
+        Cell(entry.kind, entry.kind),
+        Cell(entry.outcome, entry.outcome, MARKS[entry.outcome], why=entry.why),
+        number(entry.seconds, ".3g"),
+        number(entry.setup, ".2g"),
+        *(Cell(str(count), count) if known else Cell("–") for count in counts),
+        number(entry.residual, ".1e"),
+        number(entry.error, ".1e"),
+    )

@@ -1,0 +1,65 @@
+"""The rivals that the paper names, on five of its cells, on a chain with a known spectrum, and on files of the "
+"user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..cases import Case, from_files, mikota, synthetic
+from ..contest import Entry, Task, contest, table
+from ..jobs import Job
+from ..report import Block, Text
+
+CELLS = ((256, 3), (256, 10), (256, 100), (512, 5), (512, 50))
+SOURCES: tuple[tuple[Any, ...], ...] = (*(("synthetic", *cell) for cell in CELLS), ("mikota", 100))
+SECONDS = 30.0
+
+
+def jobs(files: Sequence[tuple[Any, ...]], settings: Mapping[str, Any]) -> list[Job]:
+    """A job for every pair."""
+    return [
+        Job(f"rivals-{place}", run_contest, (source, settings["seed"]), {**settings, "source": list(source)}, 4.0)
+        for place, source in enumerate((*SOURCES, *files))
+    ]
+
+
+def _case(source: tuple[Any, ...], seed: int) -> Case:
+    kind, *rest = source
+    build = {"synthetic": synthetic, "mikota": mikota, "files": from_files}[kind]
+    return build(*rest, seed)
+
+
+def run_contest(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
+    """Everybody on one pair, for the largest eigenvalue."""
+    case = _case(source, seed)
+    task = Task(case.A, case.B, seed=seed, max_seconds=SECONDS)
+    entries = [entry.to_dict() for entry in contest(task)]
+    return {"case": case.name, "n": case.n, "pair": case.made, "seed": seed, "entries": entries}
+
+
+def blocks(contests: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """A table for every pair."""
+    text = Text(
+        (
+            "The leading pair to a relative residual of 1e-8, each method from its own random start by the same seed, "
+            "at most "
+            f"{SECONDS:.0f} s. Each rival is written from its publication, runs on the driver of the others, and its "
+            "products "
+            "are counted by the same code. Solvers of others run at the loosest tolerance that reaches the residual.",
+        )
+    )
+    tables = [
+        table(
+            [Entry(**_numbers(entry)) for entry in found["entries"]],
+            f"{found['case']}: {found['pair']}",
+            f"rivals-{found['case']}",
+        )
+        for found in contests
+    ]
+    return [text, *tables]
+
+
+def _numbers(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON has no NaN: what was none before is one again."""
+    return {name: float("nan") if value is None else value for name, value in entry.items()}

@@ -1,0 +1,39 @@
+"""Everything that was measured, as far as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..summary import Stat
+from . import lapla, table1
+
+
+@dataclass(frozen=True)
+class Results:
+    """The cells of table 1, the statistics, curves and factors of each clustered pair, and the theorems' deviations."""
+
+    cells: table1.Summary = field(default_factory=dict)
+    pairs: Mapping[str, Mapping[str, Stat]] = field(default_factory=dict)
+    curves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    theory: Mapping[str, Any] = field(default_factory=dict)
+    contests: Sequence[Mapping[str, Any]] = ()
+
+    @classmethod
+    def of(cls, parts: Sequence[Mapping[str, Any]]) -> Results:
+        """The parts that are kept, sorted out by their keys."""
+
+        def chosen(prefix: str) -> list[Mapping[str, Any]]:
+            return [part for part in parts if part["key"].startswith(prefix)]
+
+        theory = chosen("theory")
+        return cls(
+            table1.summarise(chosen("table1-")),
+            lapla.summarise(chosen("figure2-")),
+            {part["data"]["case"]: part["data"] for part in chosen("figure3-")},
+            {part["data"]["case"]: part["data"] for part in chosen("factors-")},
+            theory[0]["data"] if theory else {},
+            [part["data"] for part in chosen("rivals-")],
+        )

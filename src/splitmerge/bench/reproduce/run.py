@@ -1,0 +1,248 @@
+"""The front door: `reproduce("all", out)` measures what is missing, and writes tables, figures and the report."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...checks import whole
+from ..jobs import Job, Store, carry_out, finite, write_text
+from ..measure import GOAL, Trial
+from ..provenance import provenance
+from ..report import Block, Picture, Plot, Report, Section, Series, Table, Text, table_as_csv, write
+from ..report.csv_file import TRACE, rows_as_csv, trace
+from . import claims, contests, figures, lapla, table1, theory
+from .paper import TRIALS
+from .results import Results
+
+TARGETS = ("table1", "figure1", "figure2", "figure3", "rivals", "claims", "all")
+QUICK = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured, how the claims are judged by it, and the files that were written."""
+
+    results: Results
+    report: Report
+    files: tuple[Path, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        judged = [(claim, claim.judged(self.results)) for claim in claims.CLAIMS]
+        cells = [
+            {"n": n, "kappa_B": kappa, **{name: asdict(stat) for name, stat in stats.items()}}
+            for (n, kappa), stats in self.results.cells.items()
+        ]
+        pairs = {name: {side: asdict(stat) for side, stat in own.items()} for name, own in self.results.pairs.items()}
+        found = {
+            "provenance": dict(self.report.provenance),
+            "claims": [{"claim": claim.statement, "place": claim.place, **asdict(word)} for claim, word in judged],
+            "table1": cells,
+            "clustered": pairs,
+            "factors": dict(self.results.factors),
+            "theory": dict(self.results.theory),
+            "rivals": list(self.results.contests),
+        }
+        return dict(finite(found))
+
+
+def reproduce(
+    target: str,
+    out: str | os.PathLike[str],
+    *,
+    trials: int = TRIALS,
+    quick: bool = False,
+    seed: int = 0,
+    processes: int | None = None,
+    threads: int = 1,
+    pairs: Sequence[tuple[str, str]] = (),
+    command: str | None = None,
+) -> Outcome:
+    """Measure `target` (one of `TARGETS`) as far as `out` does not hold it already, and write everything there.
+
+    `trials` starts as in the paper, or two with `quick`. `pairs` names files of A and B that take the place of the
+    gallery's clustered pairs. The parts run in `processes` processes (None: one for each core), `threads` BLAS
+    threads each.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
+    trials = QUICK if quick else whole(trials, "trials", 1)
+    sources: Sequence[tuple[Any, ...]] = [("files", *pair) for pair in pairs] or lapla.SOURCES
+    _check_dependencies(target, sources)
+    folder = Path(out)
+    origin = {**provenance(command, seed), "threads": threads, "processes": processes or os.cpu_count() or 1}
+    settings = {
+        "seed": whole(seed, "seed", 0),
+        "threads": whole(threads, "threads", 1),
+        "splitmerge": origin["splitmerge"],
+    }
+    parts = carry_out(
+        _jobs(target, sources, trials, settings),
+        Store(folder / "parts"),
+        origin,
+        processes=whole(origin["processes"], "processes", 1),
+        threads=threads,
+        title=f"reproduce {target}",
+    )
+    results = Results.of(parts)
+    sections = _sections(target, results, sources, seed, folder, origin)
+    report = Report(_title(target), _summary(results), tuple(sections), {**origin, "parts": _origins(parts)})
+    outcome = Outcome(results, report, ())
+    return Outcome(results, report, _write(outcome, parts, folder, origin))
+
+
+def _check_dependencies(target: str, sources: Sequence[tuple[Any, ...]]) -> None:
+    """What is missing is better known before hours of work than after them."""
+    needed = {"matplotlib": target in ("figure1", "figure2", "figure3", "all")}
+    needed["skfem"] = target not in ("table1", "rivals") and any(source[0] == "lapla" for source in sources)
+    missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
+    if missing:
+        raise ValueError(f"this needs {' and '.join(missing)}: pip install 'splitmerge[reproduce]'")
+
+
+def _jobs(target: str, sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str, Any]) -> list[Job]:
+    everything = target in ("claims", "all")
+    jobs: list[Job] = []
+    if everything or target == "table1":
+        jobs += table1.jobs(trials, settings)
+    if everything or target in ("figure2", "figure3"):
+        prefix = {"figure3": "figure3", "figure2": ("figure2", "factors")}.get(target, "f")
+        jobs += [job for job in lapla.jobs(sources, trials, settings) if job.key.startswith(prefix)]
+    if everything:
+        jobs.append(Job("theory", theory.run_theory, (settings["seed"],), settings, 0.5))
+    if target in ("rivals", "all"):
+        jobs += contests.jobs([source for source in sources if source[0] == "files"], settings)
+    return jobs
+
+
+def _title(target: str) -> str:
+    return "Split-Merge revisited, reproduced" if target == "all" else f"Split-Merge revisited, reproduced: {target}"
+
+
+def _summary(results: Results) -> tuple[str, ...]:
+    words = [claim.judged(results).word for claim in claims.CLAIMS]
+    counted = [f"{words.count(word)} {word}" for word in dict.fromkeys(words) if word != "not measured"]
+    lines = [
+        "The evaluation of “Split-Merge Revisited” (X. Liu and Y. Xia), measured again beside the paper's numbers."
+    ]
+    if counted:
+        lines.append(f"Of {len(words) - words.count('not measured')} claims: {', '.join(counted)}.")
+    return tuple(lines)
+
+
+def _sections(
+    target: str,
+    results: Results,
+    sources: Sequence[tuple[Any, ...]],
+    seed: int,
+    folder: Path,
+    origin: Mapping[str, Any],
+) -> list[Section]:
+    """What was asked for, as sections; the figures are drawn and written on the way."""
+    sections = []
+    if target in ("claims", "all"):
+        sections.append(Section("Claims", (claims.table(results),)))
+    if results.cells:
+        sections.append(Section("Table 1: synthetic pairs", (*table1.blocks(results.cells), _speedup_plot(results))))
+    if target in ("figure1", "all"):
+        cases = [lapla.case_of(source, seed) for source in sources]
+        sizes = "; ".join(f"{case.name}: n = {case.n:,}, nnz {case.A.nnz:,} and {case.B.nnz:,}" for case in cases)
+        svg = figures.save(figures.patterns(cases), folder / "figure1", origin)
+        caption = "Figure 1: sparsity patterns of A and B; the darker, the more nonzeros"
+        sections.append(Section("Figure 1: sparsity", (Picture(caption, svg, sizes), Text((sizes + ".",)))))
+    if results.pairs and target in ("figure2", "all"):
+        svg = figures.save(figures.bars(results.pairs), folder / "figure2", origin)
+        alt = "Bars of the mean time of each method with a factor of B and with conjugate gradients"
+        picture = Picture("Figure 2: mean ± standard deviation of the time, logarithmic scale", svg, alt)
+        sections.append(Section("Figure 2: Cholesky against PCG", (picture, lapla.table(results.pairs))))
+    if results.curves and target in ("figure3", "all"):
+        sections.append(Section("Figure 3: convergence", tuple(_convergence(results, folder, origin))))
+    if results.contests:
+        sections.append(Section("Rivals", tuple(contests.blocks(results.contests))))
+    return sections
+
+
+def _speedup_plot(results: Results) -> Plot:
+    """Power over Split-Merge against κ_B, ours and the paper's."""
+    gains = table1.speedups(results.cells)
+    series = []
+    for n in dict.fromkeys(key[0] for key in gains):
+        own = {key[1]: gain for key, gain in gains.items() if key[0] == n}
+        for place, name in enumerate(("by time", "by products", "paper")):
+            y = np.array([gain[place] for gain in own.values()])
+            series.append(Series(f"n = {n}, {name}", np.array(list(own)), y, name == "paper", f"{n}-{name}"))
+    caption = "Speed-up of Split-Merge over Power; the paper's dashed"
+    return Plot(caption, "κ_B", "Power / Split-Merge", tuple(series), log_x=True, log_y=False, line=1.0)
+
+
+def _convergence(results: Results, folder: Path, origin: Mapping[str, Any]) -> list[Block]:
+    """The last pair as the paper's figure, and an interactive plot of each."""
+    blocks: list[Block] = []
+    last = list(results.curves)[-1]
+    svg = figures.save(figures.convergence(results.curves[last]["curves"], last), folder / "figure3", origin)
+    blocks.append(Picture(f"Figure 3: convergence on {last}", svg, "sin θ against time for every method"))
+    for name, data in results.curves.items():
+        series = tuple(
+            Series(
+                side,
+                np.array(curve["seconds"]),
+                np.array(curve["sine"]),
+                side.endswith(lapla.PCG),
+                side.partition(",")[0],
+            )
+            for side, curve in data["curves"].items()
+        )
+        caption = f"{name}: sin θ against the time of the steps, from one start; PCG dashed"
+        blocks.append(Plot(caption, "seconds", "sin θ", series, log_x=True, line=GOAL))
+    return blocks
+
+
+def _origins(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Which runs the parts come from: a resumed run has several."""
+    runs: dict[str, int] = {}
+    for part in parts:
+        origin = part["provenance"]
+        name = f"{origin.get('date', '')}, {origin.get('processes', '')} processes: {origin.get('command', '')}"
+        runs[name] = runs.get(name, 0) + 1
+    return {f"run {number}": f"{count} parts, {name}" for number, (name, count) in enumerate(runs.items(), 1)}
+
+
+def _write(
+    outcome: Outcome, parts: Sequence[Mapping[str, Any]], folder: Path, origin: Mapping[str, Any]
+) -> tuple[Path, ...]:
+    """The report, its tables as CSV, every trial as CSV, and all of it as JSON."""
+    files = {"results.json": json.dumps(outcome.to_dict(), indent=1)}
+    tables = [block for section in outcome.report.sections for block in section.blocks if isinstance(block, Table)]
+    files |= {f"{table.name}.csv": table_as_csv(table, origin) for table in tables if table.name}
+    trials = _every_trial(parts)
+    if trials:
+        files["trials.csv"] = trials
+    for name, text in files.items():
+        write_text(folder / name, text)
+    write(outcome.report, folder / "report.html")
+    drawn = sorted(path for path in folder.glob("figure?.*") if path.suffix in (".png", ".svg"))
+    return (folder / "report.html", *(folder / name for name in files), *drawn)
+
+
+def _every_trial(parts: Sequence[Mapping[str, Any]]) -> str:
+    """A line for every start of every method."""
+    names = list(Trial.__dataclass_fields__)
+    rows = [
+        [
+            part["key"],
+            part["data"]["pair"],
+            *(trial[name] for name in names),
+            *trace({**part["provenance"], **part["data"]}),
+        ]
+        for part in parts
+        for trial in part["data"].get("trials", ())
+    ]
+    return rows_as_csv(["part", "pair", *names, *TRACE], rows) if rows else ""

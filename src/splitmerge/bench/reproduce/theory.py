@@ -1,0 +1,94 @@
+"""The paper's theorems, looked at with numbers: how far from true they are on random small pairs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ... import gallery
+from ...driver import iterates
+from ...kernels import Array
+from ...methods import GradientDescent, Method, MirrorDescent, Power, SplitMerge
+from ...objective import Objective
+from ...pencil import Pencil
+from ...preconditioners import Diagonal, Exact
+from ...state import State
+from ...stepsize import Fixed, Sampled
+
+PAIRS, SIZE, STEPS = 20, 40, 60
+# a rise of f by less, relatively, is none
+ROUNDING = 1e-12
+
+
+def run_theory(seed: int) -> dict[str, Any]:
+    """The largest deviation from each theorem over all pairs, and how often Split-Merge as published raised f."""
+    found = []
+    for number in range(PAIRS):
+        kappa = (3, 30, 100)[number % 3]
+        A, B = gallery.synthetic_pair(SIZE, kappa, rng=[seed, number])
+        x = np.random.default_rng([seed, number, 1]).standard_normal(SIZE)
+        found.append({**_landscape(A, B, x), **_steps(A, B, x)})
+    worst = {name: max(each[name] for each in found) for name in found[0]}
+    raised = sum(each["published"] > ROUNDING for each in found)
+    return {"pairs": PAIRS, "n": SIZE, "seed": seed, "worst": worst, "raised": raised}
+
+
+def _landscape(A: Array, B: Array, x: Array) -> dict[str, float]:
+    f = Objective(Pencil(A, B))
+    values, U = scipy.linalg.eigh(A, B)
+    # the multiple of a B-normalised eigenvector where 2√(xᵀAx) = λ is √λ/2 of it
+    stationary = [U[:, j] * np.sqrt(values[j]) / 2 for j in range(SIZE)]
+    slopes = [np.linalg.norm(f.gradient(point)) / np.linalg.norm(B @ point) for point in stationary]
+    top = U[:, -1]
+    bends = [top @ f.hessian_product(point, top) for point in stationary[:-1]]
+    point = x * (np.sqrt(x @ A @ x) / (2 * (x @ B @ x)))
+    hessian = np.column_stack([f.hessian_product(point, e) for e in np.eye(SIZE)])
+    F = scipy.linalg.cholesky(A)
+    v = np.random.default_rng(0).standard_normal(SIZE)
+    Fx = F @ point
+    v -= Fx * ((Fx @ v) / (Fx @ Fx))
+    H = f.splitting_matrix(point, v / np.linalg.norm(v), F)
+    return {
+        "stationary": float(max(slopes)),
+        "minimum": float(abs(f.value(stationary[-1]) + values[-1] / 4) / values[-1]),
+        "saddle": float(max(bends)),
+        "surrogate": float(max(np.linalg.eigvalsh(hessian - H)[-1], np.linalg.eigvalsh(H - 2 * B)[-1])),
+    }
+
+
+def _states(A: Array, B: Array | None, x: Array, method: Method, steps: int = STEPS) -> list[State]:
+    return list(itertools.islice(iterates(A, B, method=method, x0=x, rng=0), steps + 1))
+
+
+def _steps(A: Array, B: Array, x: Array) -> dict[str, float]:
+    first_order: tuple[Method, ...] = (
+        GradientDescent(),
+        MirrorDescent(Exact(), Sampled()),
+        MirrorDescent(Diagonal(), Sampled()),
+    )
+    rises = [_largest_rise([state.f for state in _states(A, B, x, method)]) for method in first_order]
+    power = _states(A, B, x, Power(), 10)[-1].vector
+    half = _states(A, B, x, MirrorDescent(Exact(), Fixed(0.5)), 10)[-1].vector
+    merges = _states(A, B, x, SplitMerge())
+    L = scipy.linalg.cholesky(B, lower=True)
+    whitened = scipy.linalg.solve_triangular(L, scipy.linalg.solve_triangular(L, A, lower=True).T, lower=True)
+    inside = _states((whitened + whitened.T) / 2, None, L.T @ x, SplitMerge())
+    quotients = [[state.eigenvalue for state in run] for run in (merges, inside)]
+    # a state is the best multiple of the published iterate, which is `memory` times as long
+    lengths = [state.memory or 1.0 for state in merges]
+    published = [c * c * state.b - c * state.r for c, state in zip(lengths, merges, strict=True)]
+    return {
+        "rise": max(rises),
+        "half": float(np.linalg.norm(power / np.linalg.norm(power) - half / np.linalg.norm(half))),
+        "transform": float(np.max(np.abs(np.subtract(*quotients)) / np.max(quotients))),
+        "merge": _largest_rise([state.f for state in merges]),
+        "published": _largest_rise(published),
+    }
+
+
+def _largest_rise(values: list[float]) -> float:
+    """How far f rose at most in one step, relative to its size at the end."""
+    return max(b - a for a, b in itertools.pairwise(values)) / abs(values[-1])
