@@ -1,0 +1,107 @@
+"""GenELinK: the block power method with linear systems solved by accelerated gradient descent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ...checks import real, whole
+from ...kernels import Array, column_norms
+from ...krylov import LanczosProcess, largest_eigenvalue, random_vector
+from ...methods import Method
+from ...pencil import Pencil
+from ...state import State
+
+BOUND_STEPS = 80
+
+
+class Block(NamedTuple):
+    """B-orthonormal columns W with A W and B W, and what belongs to B: 1/λ₁(B) and √κ(B)."""
+
+    W: Array
+    AW: Array
+    BW: Array
+    reach: float
+    root: float
+
+
+class Constants(NamedTuple):
+    """1/λ₁(B), √κ(B), and where the further columns of the first block are drawn from."""
+
+    reach: float
+    root: float
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class GenELinK(Method):
+    """W ← B⁻¹AW nearly, and orthonormalised: by Nesterov's gradient descent on ½wᴴBw − wᴴ(AW), a step of power.
+
+    Ge, Jin, Kakade, Netrapalli and Sidford (2016, algorithm 1). It begins at WΓ with Γ = (WᴴBW)⁻¹WᴴAW, so that a
+    reduction of the error by a constant is enough: fixed here are `accuracy` √κ(B) inner steps. λ₁(B) is bounded
+    by Lanczos; λₙ(B) is the least Ritz value of the same run: too large rather than too small, which makes the momentum
+    too small but never unstable. Columns are orthonormalised one after the other, so the first, which is the state, goes
+    its way as if it were alone. A product with A for each column a step, and one with B for each an inner step and one
+    more; it never solves with B.
+    """
+
+    block: int = 1
+    accuracy: float = 4.0
+    solves: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.block, "block", 1)
+        real(self.accuracy, "accuracy")
+
+    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Constants:
+        """Bounds of the spectrum of B."""
+        if pencil.identity:
+            return Constants(1.0, 1.0, rng)
+        x = random_vector(pencil, rng)
+        process = LanczosProcess(lambda v, _: pencil.apply_B(v), lambda y: (y, y), x, x)
+        largest = largest_eigenvalue(process, BOUND_STEPS)
+        least = float(process.ritz(0, 0)[0][0])
+        return Constants(1 / largest, math.sqrt(largest / max(least, pencil.eps * largest)), rng)
+
+    def first(self, pencil: Pencil, x: Array | None, memory: Constants) -> State:
+        """The start and random columns."""
+        assert x is not None
+        others = [random_vector(pencil, memory.rng) for _ in range(self.block - 1)]
+        return _state(pencil, np.column_stack([x, *others]), memory.reach, memory.root)
+
+    def step(self, state: State) -> State:
+        """One inexact step of the block power method."""
+        pencil, (W, AW, BW, reach, root) = state.pencil, state.memory
+        W, BW = (M @ (W.conj().T @ AW) for M in (W, BW))
+        momentum = (root - 1) / (root + 1)
+        last = W
+        for _ in range(math.ceil(self.accuracy * root) if root > 1 else 1):
+            here = W - reach * (BW - AW)
+            W, last = here + momentum * (here - last), here
+            BW = pencil.products_B(W)
+        return _state(pencil, last, reach, root)
+
+
+def _state(pencil: Pencil, W: Array, reach: float, root: float) -> State:
+    """The first column of W, whose columns are made B-orthonormal one after the other."""
+    kept: list[tuple[Array, Array]] = []
+    for column in (W / column_norms(W)).T:
+        w, Bw = np.ascontiguousarray(column), pencil.apply_B(np.ascontiguousarray(column))
+        for _ in range(2):
+            w, Bw = pencil.project(w, Bw)
+            for v, Bv in kept:
+                c = np.vdot(v, Bw)
+                w, Bw = w - c * v, Bw - c * Bv
+        # a column that depends on those before it is lost
+        if kept and np.vdot(w, Bw).real <= (1e3 * pencil.eps) ** 2:
+            continue
+        norm = pencil.B_norm(w, Bw)
+        kept.append((w / norm, Bw / norm))
+    V, BV = (np.column_stack(parts) for parts in zip(*kept, strict=True))
+    AV = np.column_stack([pencil.apply_A(v, Bv) for v, Bv in kept])
+    x, Bx = kept[0]
+    return State(pencil, x, np.ascontiguousarray(AV[:, 0]), x if pencil.identity else Bx, Block(V, AV, BV, reach, root))

@@ -1,0 +1,136 @@
+"""LazyEV: shift-and-invert from above, with a shift that finds its way and systems solved by conjugate gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ...checks import real, whole
+from ...inner.conjugate_gradient import PATIENCE
+from ...kernels import Array, combine
+from ...krylov import LanczosProcess, random_vector
+from ...methods import Method
+from ...pencil import Pencil
+from ...preconditioners import Diagonal, Prepared
+from ...state import State, start
+
+BOUND_STEPS = 80
+
+
+class Setup(NamedTuple):
+    """A number that no eigenvalue of (A, B) should exceed, and the diagonal of B."""
+
+    top: float
+    P: Prepared | None
+
+
+class Shift(NamedTuple):
+    """λ, how much further up it was before, how many steps are left before it is moved, and whether it is the last."""
+
+    value: float
+    moved: float
+    left: int
+    last: bool
+    P: Prepared | None
+
+
+@dataclass(frozen=True)
+class LazyEV(Method):
+    """x ← (λB − A)⁻¹Bx nearly, with λ > λ₁ that comes down to λ₁ as fast as x allows.
+
+    Allen-Zhu and Li (2017), whose AppxPCA± is that of LazySVD (2016, algorithm 1): after some steps
+    Δ = ½/(xᴴB(λB − A)⁻¹Bx) is at least half of λ − λ₁, λ becomes λ − Δ/2, and so on until Δ ≤ `gap` λ/3; then λ stays.
+    No knowledge of λ₂ is needed, but the steps with the last λ are fast only if `gap` is not far above (λ₁ − λ₂)/λ₁.
+    Fixed here: `steps` before λ is moved, None for 2 log n; λ begins at twice λ₁(A)/λₙ(B), both from Lanczos; the systems
+    are solved by conjugate gradients from x/(λ − μ), preconditioned by the diagonal of B, to a residual `reduction` times
+    that of the eigenproblem; negative curvature undoes the last move of λ twice over. One product with A and B each an
+    inner step, and one more; it never solves with B.
+    """
+
+    gap: float = 0.01
+    steps: int | None = None
+    reduction: float = 0.1
+    solves: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.gap, "gap", below=1)
+        real(self.reduction, "reduction", below=1)
+        if self.steps is not None:
+            whole(self.steps, "steps", 1)
+
+    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Setup:
+        """Where λ begins."""
+        lowest, highest = _ends(pencil.apply_plain_A, pencil, rng)
+        least = 1.0 if pencil.identity else _ends(pencil.apply_B, pencil, rng)[0]
+        entries = pencil.B is not None and pencil.B.matrix is not None
+        return Setup(2 * max(abs(lowest), abs(highest)) / least, Diagonal().prepare(pencil) if entries else None)
+
+    def first(self, pencil: Pencil, x: Array | None, memory: Setup) -> State:
+        """The start; A may have been shifted since the set-up."""
+        state = super().first(pencil, x, None)
+        top = max(memory.top + pencil.shift, 2 * state.value)
+        state.memory = Shift(top, top, self._count(pencil), False, memory.P)
+        return state
+
+    def _count(self, pencil: Pencil) -> int:
+        return self.steps or math.ceil(2 * math.log(pencil.n + 1))
+
+    def step(self, state: State) -> State:
+        """One application of the inverse, and a new λ when it is time for one."""
+        pencil, shift = state.pencil, state.memory
+        y = self._inverse(state, shift)
+        if y is None:
+            raised = shift._replace(
+                value=shift.value + 2 * shift.moved, moved=2 * shift.moved, left=self._count(pencil)
+            )
+            return start(pencil, state.x, raised)
+        following = start(pencil, y, shift._replace(left=shift.left - 1))
+        if shift.last or shift.left > 1:
+            return following
+        delta = 0.5 * state.b / pencil.kernels.dot(state.Bx, y)
+        value = max(shift.value - delta / 2, following.value + delta / 4)
+        last = delta <= self.gap * value / 3
+        following.memory = Shift(value, delta / 2, self._count(pencil), last, shift.P)
+        return following
+
+    def _inverse(self, state: State, shift: Shift) -> Array | None:
+        """(λB − A)⁻¹Bx nearly; None when λB − A turns out not to be positive definite."""
+        pencil = state.pencil
+        dot, norm, axpy = pencil.kernels.dot, pencil.kernels.norm, pencil.kernels.axpy
+        room = shift.value - state.value
+        if room <= 0:
+            return None
+        y = state.x / room
+        r = combine(axpy, state.Ax, -state.value, state.Bx) / room
+        target = max(self.reduction * norm(r), 0.01 * pencil.eps * norm(state.Bx))
+        p, rz = r, 0.0
+        for step in range(10 * pencil.n):
+            if norm(r) <= target:
+                break
+            if step % PATIENCE == PATIENCE - 1:
+                pencil.mind_the_time()
+            z = r if shift.P is None else pencil.solve_P(shift.P, r)
+            rz, before = dot(r, z), rz
+            p = z.copy() if step == 0 else axpy(p, z.copy(), a=rz / before)
+            Bp = pencil.apply_B(p)
+            Kp = shift.value * Bp - pencil.apply_A(p, Bp)
+            curvature = dot(p, Kp)
+            if not curvature > 0:
+                return None
+            y, r = axpy(p, y, a=rz / curvature), axpy(Kp, r, a=-rz / curvature)
+        return y
+
+
+def _ends(multiply: Callable[[Array], Array], pencil: Pencil, rng: np.random.Generator) -> tuple[float, float]:
+    """The extreme Ritz values of a Hermitian matrix."""
+    x = random_vector(pencil, rng)
+    process = LanczosProcess(lambda v, _: multiply(v), lambda y: (y, y), x, x)
+    while process.steps < BOUND_STEPS and not process.exhausted:
+        process.extend()
+    values = process.ritz(0, process.steps - 1)[0]
+    return float(values[0]), float(values[-1])

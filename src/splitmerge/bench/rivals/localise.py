@@ -1,0 +1,85 @@
+"""A − μB factorised: to solve with it, and to see by its inertia when only one pair is left to converge to."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...adapt import plus
+from ...certificate import count_below
+from ...factor import DenseShifted, SparseShifted, shifted_factor
+from ...kernels import Array
+from ...methods import Method
+from ...pencil import Pencil
+from ...state import State
+
+
+class Guard(NamedTuple):
+    """All eigenvalues but the wanted one and those found before are below `low` (None: that is not known yet).
+
+    `tried` is the residual at which it was last looked at.
+    """
+
+    low: float | None = None
+    tried: float = math.inf
+
+    def holds(self, state: State) -> bool:
+        """Can this state, if it converges, converge to nothing but the wanted pair?"""
+        return self.low is not None and state.finite and state.value >= self.low
+
+    def tested(self, state: State, Tx: Array) -> Guard:
+        """The guard after a look at a state, Tx = B⁻¹Ax.
+
+        With ρ = ‖Ax − μBx‖ in the norm of B⁻¹ there is an eigenvalue in [μ − ρ, μ + ρ]. When it is the only one above
+        μ − ρ it is the wanted one, and Rayleigh quotient iteration stays with it (Beattie and Fox 1989). One
+        factorisation, made only when ρ has been halved since the last.
+        """
+        pencil, axpy, value = state.pencil, state.pencil.kernels.axpy, state.value
+        error = axpy(state.Bx, state.Ax.copy(), a=-value)
+        rho = math.sqrt(max(pencil.kernels.dot(error, axpy(state.x, Tx.copy(), a=-value)), 0.0) / state.b)
+        low = value - rho
+        # A is positive semidefinite: below zero there is nothing to be told apart
+        if rho > self.tried / 2 or low <= 0:
+            return self
+        below = count_below(pencil, low - pencil.shift)
+        alone = below is not None and pencil.n - below <= pencil.found.shape[1] + 1
+        return Guard(low if alone else None, rho)
+
+
+def need_entries(pencil: Pencil, method: Method) -> None:
+    """Refuse what cannot be factorised."""
+    if not pencil.has_entries:
+        raise ValueError(f"{method!r} factorises A − μB and needs the entries of A and B; give matrices, not operators")
+
+
+def inverse_applied(state: State, value: float) -> Array | None:
+    """y = (A − μB)⁻¹Bx for μ = `value`, among the vectors B-orthogonal to those found: PᴴKPy = Bx.
+
+    It takes a solve with K for each vector found. None: the system cannot be solved, as μ is an eigenvalue.
+    """
+    pencil, found = state.pencil, state.pencil.B_found
+    factor = _factor(pencil, value - pencil.shift)
+    if factor is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        y = pencil.solve_K(factor, state.Bx)
+        if found.shape[1]:
+            Z = np.column_stack([pencil.solve_K(factor, np.ascontiguousarray(u)) for u in found.T])
+            try:
+                y = y - Z @ np.linalg.solve(found.conj().T @ Z, found.conj().T @ y)
+            except np.linalg.LinAlgError:
+                return None
+    return y if np.isfinite(y).all() else None
+
+
+def _factor(pencil: Pencil, value: float) -> DenseShifted | SparseShifted | None:
+    """A − μB factorised; where that is exactly singular, for the next μ that rounding cannot tell from this one."""
+    nudge = 4 * pencil.eps * max(abs(value), pencil.radius)
+    for mu in (value, value + nudge):
+        try:
+            return shifted_factor(plus(pencil.A, -mu, pencil.B), pencil.solver)
+        except ZeroDivisionError:
+            continue
+    return None

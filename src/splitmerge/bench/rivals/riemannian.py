@@ -1,0 +1,102 @@
+"""Optimisation of the Rayleigh quotient on the manifold {xᴴBx = 1}."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import real
+from ...inner import InnerSolver
+from ...kernels import Array
+from ...methods import Method
+from ...pencil import Pencil
+from ...state import State
+from ...stepsize import Adaptive
+from .direction import Direction, Past, ascent, conjugated, moved, scaled
+
+# so often the trial step is shortened: the quotient cannot be seen to change any more
+SHORTEST = 60
+EXACT = Adaptive(relaxation=1.0).rule(lambda: 1.0, np.random.default_rng(0))
+
+
+class _OnSphere(Method):
+    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+        """The start, of B-norm 1."""
+        state = super().first(pencil, x, None)
+        return scaled(state, state.b**-0.5)
+
+
+@dataclass(frozen=True)
+class RiemannianGradient(_OnSphere):
+    """x ← the B-normalised x + t(B⁻¹Ax − μx), the gradient in the metric of B, t by Armijo's rule.
+
+    Absil, Mahony and Sepulchre (2008, section 4.2 and 4.6), with normalisation for the retraction. Fixed here: the
+    first trial step of all is 1/μ (the power method's), later ones are twice the last step, a step is accepted that
+    gains `sufficient` of what the slope promises, and otherwise shortened to `shorten` of it. One product with A and one
+    solve a step, whatever the number of trials: along x + td everything follows from Ax, Ad, Bx and Bd.
+    """
+
+    inner: InnerSolver | None = None
+    sufficient: float = 1e-4
+    shorten: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.sufficient, "sufficient", below=1)
+        real(self.shorten, "shorten", below=1)
+
+    def step(self, state: State) -> State:
+        """Backtrack from the trial step."""
+        g = ascent(state, state.value)
+        t = 2 * state.memory if state.memory is not None else 1 / state.value
+        slope = state.pencil.kernels.dot(g.d, g.Bd)
+        for _ in range(SHORTEST):
+            if _gain(state, g, slope, t) >= self.sufficient * t * 2 * slope / state.b:
+                break
+            t *= self.shorten
+        following = moved(state, t, g, normalise=True)
+        following.memory = t
+        return following
+
+
+def _gain(state: State, g: Direction, slope: float, t: float) -> float:
+    """By how much the quotient is larger at x + tg, without the cancellation of a difference of two quotients."""
+    dot = state.pencil.kernels.dot
+    Bgg = dot(g.d, g.Bd)
+    numerator = 2 * t * slope + t * t * (dot(g.d, g.Ad) - state.value * Bgg)
+    return numerator / (state.b + 2 * t * dot(state.x, g.Bd) + t * t * Bgg)
+
+
+@dataclass(frozen=True)
+class RiemannianConjugateGradient(_OnSphere):
+    """x ← the B-normalised x + td, d the gradient in the metric of B made conjugate to the last d, t the best.
+
+    Absil, Mahony and Sepulchre (2008, section 8.3): Polak–Ribière, where not negative; transport by projection onto the
+    tangent space; normalisation for the retraction; the exact line search solves a quadratic equation. Where d
+    does not ascend it is the gradient. One product with A and one solve a step.
+    """
+
+    inner: InnerSolver | None = None
+
+    def step(self, state: State) -> State:
+        """The best point of the circle through x in direction d."""
+        direction = g = ascent(state, state.value)
+        past: Past | None = state.memory
+        if past is None:
+            past = Past(g, g.d, state.pencil.kernels.dot(g.d, g.Bd))
+        else:
+            here = Direction(state.x, state.Ax, state.Bx)
+            last = past.direction.plus(-_dot(state.x, past.direction.Bd) / state.b, here)
+            direction, past = conjugated(state, g, last, past)
+        # the rule goes along −d
+        following = moved(state, -EXACT(state, *direction), direction, normalise=True)
+        following.memory = past
+        return following
+
+
+def _dot(x: Array, y: Array) -> complex | float:
+    """xᴴy, real for real vectors."""
+    c = np.vdot(x, y)
+    return complex(c) if c.dtype.kind == "c" else float(c)
