@@ -1,0 +1,220 @@
+"""The page that shows a report: one HTML file with everything inside, which opens from disk and fetches nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any, assert_never
+from urllib.parse import quote
+
+import numpy as np
+
+from ...kernels import Array
+from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series, Table, Text
+
+COLOURS = 8  # as many as report.css has
+FILES = ("report.css", "report.js", "plot.js")
+ELEMENTS = {"best": "strong", "second": "u"}
+NO_SCRIPT = "This plot is drawn by JavaScript, which is switched off; the tables are complete without it."
+
+
+def html(report: Report) -> str:
+    """The report as one HTML file; tables and texts are there without JavaScript, and no text in it can run."""
+    style, *scripts = (files(__package__).joinpath(name).read_text("utf-8") for name in FILES)
+    script = "".join(scripts)
+    # only the script with this fingerprint runs, and nothing is ever fetched
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(report.title)}</title>
+<style>{style}</style>
+<script>{script}</script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+{_header(report)}
+<main id="content" tabindex="-1">
+{"".join(_section(number, section) for number, section in enumerate(report.sections, 1))}
+{_provenance(report.provenance)}
+</main>
+</body>
+</html>
+"""
+
+
+def write(report: Report, path: str | PathLike[str]) -> None:
+    """Write the page to `path`, all or nothing: to a file beside it, which then takes its place."""
+    target = Path(os.path.realpath(path))
+    # a lone surrogate, as in a file name that is no UTF-8, must not cost the report
+    page = html(report).encode("utf-8", "replace")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(beside, "xb") as file:
+            file.write(page)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _header(report: Report) -> str:
+    summary = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.summary)
+    links = [(f"section-{number}", section.title) for number, section in enumerate(report.sections, 1)]
+    if report.provenance:
+        links.append(("provenance", "Provenance"))
+    items = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title in links)
+    contents = f'<nav aria-label="Contents"><h2>Contents</h2><ol>{items}</ol></nav>' if links else ""
+    return f'<header><h1>{escape(report.title)}</h1><div class="summary">{summary}</div>{contents}</header>'
+
+
+def _section(number: int, section: Section) -> str:
+    name = f"section-{number}"
+    blocks = "\n".join(_block(block, f"{name}-{place}") for place, block in enumerate(section.blocks, 1))
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{escape(section.title)}</h2>\n{blocks}\n</section>\n'
+
+
+def _block(block: Block, name: str) -> str:
+    match block:
+        case Text():
+            return "".join(f"<p>{escape(paragraph)}</p>" for paragraph in block.paragraphs)
+        case Table():
+            return _table(block, name)
+        case Plot():
+            return _plot(block)
+        case Picture():
+            return _picture(block)
+        case _:
+            assert_never(block)
+
+
+def _table(table: Table, name: str) -> str:
+    link = f'<a class="csv" href="./{quote(table.name, safe="")}.csv">CSV</a>' if table.name else ""
+    head = "".join(_head(column) for column in table.columns)
+    rows = "".join(_row(table.columns, row) for row in table.rows)
+    if not rows:
+        rows = f'<tr><td class="none" colspan="{max(1, len(table.columns))}">no rows</td></tr>'
+    return f"""<figure class="table">
+<figcaption><span id="{name}">{escape(table.caption)}</span> {link}</figcaption>
+<div class="scroll" role="region" aria-labelledby="{name}" tabindex="0">
+<table aria-labelledby="{name}"><thead><tr>{head}</tr></thead>
+<tbody>{rows}</tbody></table></div>{_key(table)}
+</figure>"""
+
+
+def _key(table: Table) -> str:
+    """What bold and underlined figures mean, where there are any."""
+    marks = {cell.mark for row in table.rows for cell in row}
+    words = {"best": "<strong>bold</strong>: best", "second": "<u>underlined</u>: second best"}
+    said = ", ".join(word for mark, word in words.items() if mark in marks)
+    return f'<p class="key">{said}</p>' if said else ""
+
+
+def _head(column: Column) -> str:
+    return f'<th scope="col"{_numeric(column)}>{_explained(escape(column.name), column.why)}</th>'
+
+
+def _row(columns: tuple[Column, ...], row: tuple[Cell, ...]) -> str:
+    tags = ("th", *("td",) * (len(row) - 1))
+    return f"<tr>{''.join(map(_cell, tags, columns, row))}</tr>\n"
+
+
+def _cell(tag: str, column: Column, cell: Cell) -> str:
+    body = escape(cell.text or ("—" if cell.mark == "missing" else ""))
+    if cell.mark:
+        element = ELEMENTS.get(cell.mark, "span")
+        body = f'<{element} class="mark {cell.mark}">{body}</{element}>'
+    body = _explained(body, cell.why) + (f"<small>{escape(cell.below)}</small>" if cell.below else "")
+    scope = ' scope="row"' if tag == "th" else ""
+    return f"<{tag}{scope}{_numeric(column)}{_key_of(cell)}>{body}</{tag}>"
+
+
+def _numeric(column: Column) -> str:
+    return ' class="numeric"' if column.numeric else ""
+
+
+def _key_of(cell: Cell) -> str:
+    """What to sort by: nothing for None, and for a number that has no place among the others."""
+    if isinstance(cell.key, str):
+        return f' data-word="{escape(cell.key)}"'
+    finite = cell.key is not None and math.isfinite(cell.key)
+    return f' data-number="{float(cell.key)!r}"' if cell.key is not None and finite else ""
+
+
+def _explained(body: str, why: str) -> str:
+    return f'<span class="why" title="{escape(why)}">{body}</span>' if why else body
+
+
+def _plot(plot: Plot) -> str:
+    # curves of one group share a colour, the others have their own
+    groups = list(dict.fromkeys(series.group or (place,) for place, series in enumerate(plot.series)))
+    data = {
+        "caption": plot.caption,
+        "labels": [plot.x_label, plot.y_label],
+        "log": [plot.log_x, plot.log_y],
+        "ranges": [_range(plot.x_range, plot.log_x), _range(plot.y_range, plot.log_y)],
+        "line": None if plot.line is None else _numbers([plot.line], plot.log_y)[0],
+        "series": [
+            _curve(plot, series, groups.index(series.group or (place,))) for place, series in enumerate(plot.series)
+        ],
+    }
+    # `<` would end the element, or open a comment, in the middle of a string
+    text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return f"""<figure class="plot"><figcaption>{escape(plot.caption)}</figcaption>
+<script type="application/json">{text}</script><noscript><p class="key">{NO_SCRIPT}</p></noscript></figure>"""
+
+
+def _curve(plot: Plot, series: Series, colour: int) -> dict[str, Any]:
+    x, y = _numbers(series.x, plot.log_x), _numbers(series.y, plot.log_y)
+    return {"name": series.name, "x": x, "y": y, "dashed": bool(series.dashed), "colour": colour % COLOURS}
+
+
+def _numbers(values: Array | list[float], log: bool) -> list[float | None]:
+    """As JSON has them: None for what has no place on the axis, nine digits of the rest."""
+    places = np.asarray(values, float).ravel()
+    shown = np.isfinite(places) & ((places > 0) | (not log))
+    return [float(f"{place:.9g}") if good else None for place, good in zip(places.tolist(), shown, strict=True)]
+
+
+def _range(span: tuple[float, float] | None, log: bool) -> list[float | None] | None:
+    ends = _numbers(list(span), log) if span is not None else [None]
+    return None if None in ends or ends[0] == ends[1] else ends
+
+
+def _picture(picture: Picture) -> str:
+    # as an image of its own: the ids in two drawings would clash in one document
+    source = base64.b64encode(picture.svg.encode("utf-8", "replace")).decode()
+    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}">'
+    return f'<figure class="picture"><figcaption>{escape(picture.caption)}</figcaption>{image}</figure>'
+
+
+def _provenance(provenance: Mapping[str, Any]) -> str:
+    if not provenance:
+        return ""
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _flat(provenance))
+    return f"""<section aria-labelledby="provenance"><h2 id="provenance">Provenance</h2><dl>{items}</dl></section>"""
+
+
+def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in mapping.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name} / ")
+        else:
+            several = isinstance(value, list | tuple)
+            yield f"{above}{name}", ", ".join(map(str, value)) if several else "—" if value is None else str(value)
