@@ -96,7 +96,8 @@ function explanations() {
     (why.closest("button") || why).dataset.why = why.title;
     why.removeAttribute("title");
   }
-  const found = (event) => event.target.closest?.("[data-why]") || null;
+  // all of the cell, which is easier to hit than what is written in it
+  const found = (event) => event.target.closest?.("td, th")?.querySelector("[data-why]") || null;
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (event) => show(found(event)));
   document.addEventListener("focusout", () => show(null));
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") show(null); });
