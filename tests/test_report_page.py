@@ -56,7 +56,12 @@ def sample(word="word"):
                 Cell(f"{key} s", key, mark),
                 *(Cell("1234567.8", 1.0) for _ in range(12)),
             )
-            for name, key, mark in (("b", 2.0, "second"), ("a", 10.0, "bad"), ("d", None, "missing"), ("c", 1.0, "best"))
+            for name, key, mark in (
+                ("b", 2.0, "second"),
+                ("a", 10.0, "bad"),
+                ("d", None, "missing"),
+                ("c", 1.0, "best"),
+            )
         ),
         word,
     )
@@ -82,7 +87,7 @@ def test_no_text_can_leave_its_place():
     page = html(sample(HOSTILE))
     assert "<img src=x" not in page
     assert page.count("</script>") == html(sample()).count("</script>")
-    assert data_of(page)[0]["caption"] == HOSTILE
+    assert data_of(page)[0]["labels"] == [HOSTILE, HOSTILE]
 
 
 def test_a_file_name_is_no_address():
@@ -334,7 +339,9 @@ def test_a_long_series_is_thinned(open_page):
 def test_plots_with_nothing_to_show_do_not_fail(open_page):
     none, one = (Series("s", np.ones(length), np.zeros(length)) for length in (0, 1))
     constant = Series("c", np.ones(3), np.full(3, 5.0))
-    plots = [Plot("p", "x", "y", series, log_y=log) for series in ((), (none, one), (constant,)) for log in (True, False)]
+    plots = [
+        Plot("p", "x", "y", series, log_y=log) for series in ((), (none, one), (constant,)) for log in (True, False)
+    ]
     page = open_page(report(*plots))
     for drawing in page.locator(".draw").all():
         drawing.focus()

@@ -4,6 +4,16 @@ from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series,
 from .page import html, write
 
 __all__ = [
-    *("Block", "Cell", "Column", "Picture", "Plot", "Report", "Section", "Series", "Table", "Text"),
-    *("html", "write"),
+    "Block",
+    "Cell",
+    "Column",
+    "Picture",
+    "Plot",
+    "Report",
+    "Section",
+    "Series",
+    "Table",
+    "Text",
+    "html",
+    "write",
 ]

@@ -11,26 +11,26 @@ import secrets
 from collections.abc import Iterator, Mapping
 from html import escape
 from importlib.resources import files
+from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from ...kernels import Array
-from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series, Table, Text
+from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Table, Text
 
 COLOURS = 8  # as many as report.css has
 FILES = ("report.css", "report.js", "plot.js")
-ELEMENTS = {"best": "strong", "second": "u"}
 NO_SCRIPT = "This plot is drawn by JavaScript, which is switched off; the tables are complete without it."
 
 
 def html(report: Report) -> str:
     """The report as one HTML file; tables and texts are there without JavaScript, and no text in it can run."""
     style, *scripts = (files(__package__).joinpath(name).read_text("utf-8") for name in FILES)
-    script = "".join(scripts)
+    script = "\n".join(scripts)
     # only the script with this fingerprint runs, and nothing is ever fetched
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -50,7 +50,7 @@ def html(report: Report) -> str:
 {_header(report)}
 <main id="content" tabindex="-1">
 {"".join(_section(number, section) for number, section in enumerate(report.sections, 1))}
-{_provenance(report.provenance)}
+{_provenance(report.provenance) if report.provenance else ""}
 </main>
 </body>
 </html>
@@ -60,8 +60,7 @@ def html(report: Report) -> str:
 def write(report: Report, path: str | PathLike[str]) -> None:
     """Write the page to `path`, all or nothing: to a file beside it, which then takes its place."""
     target = Path(os.path.realpath(path))
-    # a lone surrogate, as in a file name that is no UTF-8, must not cost the report
-    page = html(report).encode("utf-8", "replace")
+    page = html(report).encode("utf-8", "replace")  # a file name that is no UTF-8 must not cost the report
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with open(beside, "xb") as file:
@@ -77,8 +76,7 @@ def write(report: Report, path: str | PathLike[str]) -> None:
 def _header(report: Report) -> str:
     summary = "".join(f"<p>{escape(sentence)}</p>" for sentence in report.summary)
     links = [(f"section-{number}", section.title) for number, section in enumerate(report.sections, 1)]
-    if report.provenance:
-        links.append(("provenance", "Provenance"))
+    links += [("provenance", "Provenance")] if report.provenance else []
     items = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title in links)
     contents = f'<nav aria-label="Contents"><h2>Contents</h2><ol>{items}</ol></nav>' if links else ""
     return f'<header><h1>{escape(report.title)}</h1><div class="summary">{summary}</div>{contents}</header>'
@@ -100,14 +98,12 @@ def _block(block: Block, name: str) -> str:
             return _plot(block)
         case Picture():
             return _picture(block)
-        case _:
-            assert_never(block)
 
 
 def _table(table: Table, name: str) -> str:
     link = f'<a class="csv" href="./{quote(table.name, safe="")}.csv">CSV</a>' if table.name else ""
     head = "".join(_head(column) for column in table.columns)
-    rows = "".join(_row(table.columns, row) for row in table.rows)
+    rows = "".join(f"<tr>{''.join(map(_cell, count(), table.columns, row))}</tr>\n" for row in table.rows)
     if not rows:
         rows = f'<tr><td class="none" colspan="{max(1, len(table.columns))}">no rows</td></tr>'
     return f"""<figure class="table">
@@ -121,40 +117,29 @@ def _table(table: Table, name: str) -> str:
 def _key(table: Table) -> str:
     """What bold and underlined figures mean, where there are any."""
     marks = {cell.mark for row in table.rows for cell in row}
-    words = {"best": "<strong>bold</strong>: best", "second": "<u>underlined</u>: second best"}
-    said = ", ".join(word for mark, word in words.items() if mark in marks)
+    words = (("best", "<strong>bold</strong>: best"), ("second", "<u>underlined</u>: second best"))
+    said = ", ".join(word for mark, word in words if mark in marks)
     return f'<p class="key">{said}</p>' if said else ""
 
 
 def _head(column: Column) -> str:
-    return f'<th scope="col"{_numeric(column)}>{_explained(escape(column.name), column.why)}</th>'
+    numeric = ' class="numeric"' if column.numeric else ""
+    return f'<th scope="col"{numeric}>{_explained(escape(column.name), column.why)}</th>'
 
 
-def _row(columns: tuple[Column, ...], row: tuple[Cell, ...]) -> str:
-    tags = ("th", *("td",) * (len(row) - 1))
-    return f"<tr>{''.join(map(_cell, tags, columns, row))}</tr>\n"
-
-
-def _cell(tag: str, column: Column, cell: Cell) -> str:
+def _cell(place: int, column: Column, cell: Cell) -> str:
     body = escape(cell.text or ("—" if cell.mark == "missing" else ""))
     if cell.mark:
-        element = ELEMENTS.get(cell.mark, "span")
+        element = {"best": "strong", "second": "u"}.get(cell.mark, "span")
         body = f'<{element} class="mark {cell.mark}">{body}</{element}>'
     body = _explained(body, cell.why) + (f"<small>{escape(cell.below)}</small>" if cell.below else "")
-    scope = ' scope="row"' if tag == "th" else ""
-    return f"<{tag}{scope}{_numeric(column)}{_key_of(cell)}>{body}</{tag}>"
-
-
-def _numeric(column: Column) -> str:
-    return ' class="numeric"' if column.numeric else ""
-
-
-def _key_of(cell: Cell) -> str:
-    """What to sort by: nothing for None, and for a number that has no place among the others."""
+    attributes = ' class="numeric"' if column.numeric else ""
+    # what to sort by: nothing for None, and for a number that has no place among the others
     if isinstance(cell.key, str):
-        return f' data-word="{escape(cell.key)}"'
-    finite = cell.key is not None and math.isfinite(cell.key)
-    return f' data-number="{float(cell.key)!r}"' if cell.key is not None and finite else ""
+        attributes += f' data-word="{escape(cell.key)}"'
+    elif cell.key is not None and math.isfinite(cell.key):
+        attributes += f' data-number="{float(cell.key)!r}"'
+    return f"<td{attributes}>{body}</td>" if place else f'<th scope="row"{attributes}>{body}</th>'
 
 
 def _explained(body: str, why: str) -> str:
@@ -163,26 +148,23 @@ def _explained(body: str, why: str) -> str:
 
 def _plot(plot: Plot) -> str:
     # curves of one group share a colour, the others have their own
-    groups = list(dict.fromkeys(series.group or (place,) for place, series in enumerate(plot.series)))
+    groups = [series.group or place for place, series in enumerate(plot.series)]
+    colours = {group: colour % COLOURS for colour, group in enumerate(dict.fromkeys(groups))}
     data = {
-        "caption": plot.caption,
         "labels": [plot.x_label, plot.y_label],
         "log": [plot.log_x, plot.log_y],
         "ranges": [_range(plot.x_range, plot.log_x), _range(plot.y_range, plot.log_y)],
         "line": None if plot.line is None else _numbers([plot.line], plot.log_y)[0],
         "series": [
-            _curve(plot, series, groups.index(series.group or (place,))) for place, series in enumerate(plot.series)
+            {"name": each.name, "dashed": bool(each.dashed), "colour": colours[group]}
+            | {"x": _numbers(each.x, plot.log_x), "y": _numbers(each.y, plot.log_y)}
+            for each, group in zip(plot.series, groups, strict=True)
         ],
     }
     # `<` would end the element, or open a comment, in the middle of a string
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<figure class="plot"><figcaption>{escape(plot.caption)}</figcaption>
 <script type="application/json">{text}</script><noscript><p class="key">{NO_SCRIPT}</p></noscript></figure>"""
-
-
-def _curve(plot: Plot, series: Series, colour: int) -> dict[str, Any]:
-    x, y = _numbers(series.x, plot.log_x), _numbers(series.y, plot.log_y)
-    return {"name": series.name, "x": x, "y": y, "dashed": bool(series.dashed), "colour": colour % COLOURS}
 
 
 def _numbers(values: Array | list[float], log: bool) -> list[float | None]:
@@ -193,22 +175,20 @@ def _numbers(values: Array | list[float], log: bool) -> list[float | None]:
 
 
 def _range(span: tuple[float, float] | None, log: bool) -> list[float | None] | None:
-    ends = _numbers(list(span), log) if span is not None else [None]
-    return None if None in ends or ends[0] == ends[1] else ends
+    ends = _numbers(list(span or ()), log)
+    return ends if len({*ends} - {None}) == 2 else None
 
 
 def _picture(picture: Picture) -> str:
     # as an image of its own: the ids in two drawings would clash in one document
     source = base64.b64encode(picture.svg.encode("utf-8", "replace")).decode()
-    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}">'
-    return f'<figure class="picture"><figcaption>{escape(picture.caption)}</figcaption>{image}</figure>'
+    return f"""<figure class="picture"><figcaption>{escape(picture.caption)}</figcaption>
+<img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}"></figure>"""
 
 
 def _provenance(provenance: Mapping[str, Any]) -> str:
-    if not provenance:
-        return ""
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in _flat(provenance))
-    return f"""<section aria-labelledby="provenance"><h2 id="provenance">Provenance</h2><dl>{items}</dl></section>"""
+    return f'<section aria-labelledby="provenance"><h2 id="provenance">Provenance</h2><dl>{items}</dl></section>'
 
 
 def _flat(mapping: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -1,7 +1,5 @@
 // The plots of a page: drawn from the JSON in their figures, read by pointer, touch and keys.
 
-// ---------------------------------------------------------------- numbers and ticks
-
 const raised = (power) => `10${[...String(power)].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("")}`;
 const place = (value, log) => (value === null ? NaN : log ? Math.log10(value) : value);
 
@@ -21,7 +19,7 @@ function ticks([low, high], log, room) {
     const named = high - low < 2 ? [1, 2, 5] : [1];
     for (let power = Math.floor(low / step) * step; power <= high; power += step)
       for (let digit = 1; digit < (step > 1 ? 2 : 10); digit++)
-        all.push([power + Math.log10(digit), named.includes(digit) ? (digit > 1 ? `${digit}·` : "") + raised(power) : ""]);
+        all.push([power + Math.log10(digit), named.includes(digit) ? `${digit}·${raised(power)}`.replace(/^1·/, "") : ""]);
   } else {
     const [from, to] = log ? [10 ** low, 10 ** high] : [low, high];
     const unit = 10 ** Math.floor(Math.log10((to - from) / room));
@@ -32,8 +30,6 @@ function ticks([low, high], log, room) {
   }
   return all.filter(([at]) => at >= low && at <= high);
 }
-
-// ---------------------------------------------------------------- plots
 
 const SHAPES = ["M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", "M-3-3h6v6h-6z", "M0-4L4 3H-4z", "M0-4L4 0L0 4L-4 0z",
   "M0 4L4-3H-4z", "M-4 0h8M0-4v8", "M-3-3l6 6M-3 3l6-6"];
@@ -46,8 +42,9 @@ class Plot {
     const logs = this.data.log;
     this.curves = this.data.series.map((series, index) => {
       const whole = series.x.map((x, i) => x !== null && series.y[i] !== null);
-      const places = [series.x, series.y].map((all, axis) => all.map((each, i) => (whole[i] ? place(each, logs[axis]) : NaN)));
-      return { ...series, index, places, shown: true };
+      const placed = (all, axis) => all.map((each, i) => (whole[i] ? place(each, logs[axis]) : NaN));
+      const places = [series.x, series.y].map(placed);
+      return { ...series, index, places, shown: true, ink: `var(--c${series.colour})` };
     });
     this.home = this.view = [this.range(0), this.range(1)];
     this.cursor = this.from = null;
@@ -73,7 +70,7 @@ class Plot {
     const panel = add(figure, "div", { class: "panel" });
     const canvas = add(panel, "div", { class: "canvas" });
     add(canvas, "div", { class: "axis" }, this.data.labels[1]);
-    const label = `${this.data.caption}. ${KEYS}`;
+    const label = `${figure.querySelector("figcaption").textContent}. ${KEYS}`;
     this.box = add(canvas, "div", { class: "draw", tabindex: "0", role: "application", "aria-label": label });
     this.svg = add(this.box, "svg", { "aria-hidden": "true" });
     add(canvas, "div", { class: "axis x" }, this.data.labels[0]);
@@ -93,17 +90,23 @@ class Plot {
   entry(item, curve) {
     const button = add(item, "button", { type: "button", "aria-pressed": "true" });
     const swatch = add(button, "svg", { viewBox: "0 0 30 14", "aria-hidden": "true" });
-    this.stroke(swatch, curve, { class: `curve${curve.dashed ? " dashed" : ""}`, d: "M0 7H30" });
-    this.stroke(swatch, curve, { d: SHAPES[curve.index % SHAPES.length], transform: "translate(15 7)" });
+    this.stroke(swatch, curve, "M0 7H30");
+    this.mark(swatch, curve, 15, 7);
     add(button, "span", {}, curve.name);
-    button.addEventListener("click", () => { button.setAttribute("aria-pressed", curve.shown = !curve.shown); this.draw(); });
+    button.addEventListener("click", () => {
+      button.setAttribute("aria-pressed", curve.shown = !curve.shown);
+      this.draw();
+    });
     curve.read = add(item, "span", { class: "at" });
   }
 
-  stroke(parent, curve, attributes) {
-    const path = add(parent, "path", attributes);
-    path.style.stroke = `var(--c${curve.colour})`;
-    if (attributes.transform) path.style.fill = path.style.stroke;
+  stroke(parent, curve, d) {
+    add(parent, "path", { class: `curve${curve.dashed ? " dashed" : ""}`, d }).style.stroke = curve.ink;
+  }
+
+  mark(parent, curve, x, y) {
+    const shape = add(parent, "path", { d: SHAPES[curve.index % SHAPES.length], transform: `translate(${x} ${y})` });
+    shape.style.stroke = shape.style.fill = curve.ink;
   }
 
   pixel(axis, value) { // within the frame; y runs downwards
@@ -143,7 +146,7 @@ class Plot {
       const [across, down] = axis ? [x, y + this.pixel(1, at)] : [x + this.pixel(0, at), y + height];
       const end = axis ? { x2: x + width, y2: down } : { x2: across, y2: y };
       add(this.svg, "line", { class: label ? "grid" : "grid minor", x1: across, y1: down, ...end });
-      const text = axis ? { x: across - 7, y: down + 4, "text-anchor": "end" } : { x: across, y: down + 17, "text-anchor": "middle" };
+      const text = axis ? { x: across - 7, y: down + 4, class: "row" } : { x: across, y: down + 17, class: "column" };
       add(this.svg, "text", text, label);
     }
   }
@@ -168,7 +171,7 @@ class Plot {
       for (const i of new Set([start, Math.min(low, high), Math.max(low, high), end - 1]))
         path += `${xs[i - 1] >= -1e6 ? "L" : "M"}${xs[i].toFixed(1)} ${ys[i].toFixed(1)}`;
     }
-    this.stroke(this.inner, curve, { class: `curve${curve.dashed ? " dashed" : ""}`, d: path });
+    this.stroke(this.inner, curve, path);
     this.marks(curve, xs, ys);
   }
 
@@ -181,38 +184,41 @@ class Plot {
       const alone = !(xs[i - 1] >= -1e6 || xs[i + 1] >= -1e6);
       if (!alone && Math.abs(xs[i] - last) < apart) continue;
       last = xs[i];
-      this.stroke(this.inner, curve, { d: SHAPES[curve.index % SHAPES.length], transform: `translate(${xs[i]} ${ys[i]})` });
+      this.mark(this.inner, curve, xs[i], ys[i]);
     }
   }
 
   nearest(curve) {
     const [[low, high], [places]] = [this.view[0], curve.places];
     let best = -1;
-    for (let i = 0; i < places.length; i++)
-      if (places[i] >= low && places[i] <= high && !(Math.abs(places[i] - this.cursor) >= Math.abs(places[best] - this.cursor))) best = i;
+    let least = Infinity;
+    for (let i = 0; i < places.length; i++) {
+      const distance = places[i] >= low && places[i] <= high ? Math.abs(places[i] - this.cursor) : Infinity;
+      if (distance < least) [best, least] = [i, distance];
+    }
     return best;
   }
 
   read(height = null) {
     this.over.replaceChildren();
     const x = this.cursor === null ? null : this.pixel(0, this.cursor);
-    const cross = (x === null ? "" : `M${x} 0V${this.size[1]}`) + (height === null ? "" : `M0 ${height}H${this.size[0]}`);
-    add(this.over, "path", { class: "cross", d: cross });
+    if (x !== null) add(this.over, "path", { class: "cross", d: `M${x} 0V${this.size[1]}` });
+    if (height !== null) add(this.over, "path", { class: "cross", d: `M0 ${height}H${this.size[0]}` });
     for (const curve of this.curves) {
       const i = x !== null && curve.shown ? this.nearest(curve) : -1;
       curve.read.textContent = i < 0 ? "" : `(${show(curve.x[i])}, ${show(curve.y[i])})`;
       if (i < 0) continue;
       const [cx, cy] = curve.places.map((all, axis) => this.pixel(axis, all[i]));
-      add(this.over, "circle", { class: "spot", r: 4, cx, cy }).style.stroke = `var(--c${curve.colour})`;
+      add(this.over, "circle", { class: "spot", r: 4, cx, cy }).style.stroke = curve.ink;
     }
   }
 
   // to the next place where a shown curve has a point
   step(direction) {
     const [low, high] = this.view[0];
-    const beyond = (at, from) => direction * (at - from) > (high - low) / this.size[0] / 2;
     const from = this.cursor ?? -direction * Infinity;
-    const next = this.curves.flatMap((curve) => (curve.shown ? curve.places[0] : [])).filter((at) => at >= low && at <= high && beyond(at, from));
+    const ahead = (at) => at >= low && at <= high && direction * (at - from) > (high - low) / this.size[0] / 2;
+    const next = this.curves.flatMap((curve) => (curve.shown ? curve.places[0].filter(ahead) : []));
     if (next.length) this.cursor = next.reduce((a, b) => (direction * (b - a) < 0 ? b : a));
   }
 
@@ -240,7 +246,8 @@ class Plot {
     const inside = (event) => {
       const at = this.svg.getBoundingClientRect();
       const corner = [at.left + this.corner[0], at.top + this.corner[1]];
-      return [event.clientX, event.clientY].map((on, axis) => Math.max(0, Math.min(this.size[axis], on - corner[axis])));
+      const moved = [event.clientX - corner[0], event.clientY - corner[1]];
+      return moved.map((by, axis) => Math.max(0, Math.min(this.size[axis], by)));
     };
     const follow = (event) => {
       const to = inside(event);

@@ -14,7 +14,9 @@ function add(parent, tag, attributes = {}, text = "") {
 // ---------------------------------------------------------------- light and dark
 
 function remember(...theme) { // a page opened from disk may be forbidden to
-  try { return theme.length ? localStorage.setItem("theme", theme[0]) : localStorage.getItem("theme"); } catch { return null; }
+  try {
+    return theme.length ? localStorage.setItem("theme", theme[0]) : localStorage.getItem("theme");
+  } catch { return null; }
 }
 // before anything is shown, so that nothing flashes
 if (["light", "dark"].includes(remember())) root.dataset.theme = remember();
