@@ -287,6 +287,18 @@ def test_plots_are_read_by_pointer_and_by_keys(open_page):
     assert "slow word: (100, 4.642·10⁻⁴)" in page.locator("[role=status]").first.text_content()
 
 
+def test_a_finger_leaves_what_it_read(open_page):
+    page = open_page(sample(), width=375, has_touch=True)
+    drawing = page.locator(".draw").first
+    drawing.tap(position={"x": 150, "y": 100})
+    before = read(page)
+    assert all(before)
+    drawing.tap(position={"x": 250, "y": 100})
+    assert all(read(page))
+    assert read(page) != before
+    assert page.get_by_role("button", name="Show all").first.is_disabled()
+
+
 def test_the_legend_hides_and_shows_curves(open_page):
     page = open_page(sample())
     curves = page.locator(".draw").first.locator("path.curve")

@@ -39,10 +39,9 @@ const HINT = "Point, touch or press ← → to read; drag to zoom, double-click 
 class Plot {
   constructor(figure) {
     this.data = JSON.parse(figure.querySelector("script").textContent);
-    const logs = this.data.log;
     this.curves = this.data.series.map((series, index) => {
       const whole = series.x.map((x, i) => x !== null && series.y[i] !== null);
-      const placed = (all, axis) => all.map((each, i) => (whole[i] ? place(each, logs[axis]) : NaN));
+      const placed = (all, axis) => all.map((each, i) => (whole[i] ? place(each, this.data.log[axis]) : NaN));
       const places = [series.x, series.y].map(placed);
       return { ...series, index, places, shown: true, ink: `var(--c${series.colour})` };
     });
@@ -190,8 +189,7 @@ class Plot {
 
   nearest(curve) {
     const [[low, high], [places]] = [this.view[0], curve.places];
-    let best = -1;
-    let least = Infinity;
+    let [best, least] = [-1, Infinity];
     for (let i = 0; i < places.length; i++) {
       const distance = places[i] >= low && places[i] <= high ? Math.abs(places[i] - this.cursor) : Infinity;
       if (distance < least) [best, least] = [i, distance];
@@ -274,19 +272,22 @@ class Plot {
         this.look(this.selected(to).map((ends, axis) => ends.map((at) => this.value(axis, at)).sort((a, b) => a - b)));
       this.from = null;
     });
-    const leave = () => { this.from = this.cursor = latest = null; this.read(); };
+    const leave = (event) => {
+      this.from = latest = null;
+      if (event.pointerType === "touch") return; // a lifted finger leaves what it read
+      this.cursor = null;
+      this.read();
+    };
     for (const name of ["pointercancel", "pointerleave", "blur"]) box.addEventListener(name, leave);
     box.addEventListener("dblclick", () => this.look(this.home));
     box.addEventListener("keydown", (event) => this.key(event));
   }
 
   key(event) {
-    const many = event.shiftKey ? 10 : 1;
+    const walk = (direction) => { for (let i = 0; i < (event.shiftKey ? 10 : 1); i++) this.step(direction); };
     const restart = (direction) => { this.cursor = null; this.step(direction); };
     const act = {
-      ArrowLeft: () => { for (let i = 0; i < many; i++) this.step(-1); },
-      ArrowRight: () => { for (let i = 0; i < many; i++) this.step(1); },
-      Home: () => restart(1), End: () => restart(-1), Escape: () => { this.cursor = null; },
+      ArrowLeft: () => walk(-1), ArrowRight: () => walk(1), Home: () => restart(1), End: () => restart(-1),
       "+": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.look(this.home),
     }[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
