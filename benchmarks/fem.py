@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-try:
-    import skfem
-    from skfem.models.poisson import laplace, mass
-except ImportError:
-    skfem = None
+from splitmerge.gallery import fem_laplacian as laplacian
+from splitmerge.gallery import stencil_cube as cube
 
+__all__ = ["SCIKIT_FEM", "Matrices", "conditioned", "cube", "lapla3", "laplacian"]
+
+SCIKIT_FEM = find_spec("skfem") is not None
 Matrices = tuple[sp.csr_array, sp.csr_array]
-
-
-def laplacian(dimension: int, order: int, cells: int) -> Matrices:
-    """Stiffness and mass of order 1 or 2 on the unit square or cube, zero on the boundary, by scikit-fem."""
-    points = [np.linspace(0, 1, cells + 1)] * dimension
-    mesh = (skfem.MeshTri if dimension == 2 else skfem.MeshTet).init_tensor(*points)
-    element = getattr(skfem, f"Element{'Tri' if dimension == 2 else 'Tet'}P{order}")()
-    basis = skfem.Basis(mesh, element)
-    inner = basis.complement_dofs(basis.get_dofs())
-    K, M = (sp.csr_array(form.assemble(basis))[inner][:, inner] for form in (laplace, mass))
-    return sp.csr_array(K), sp.csr_array(M)
-
-
-# of Freudenthal's six tetrahedra to a cube of side 1: diagonal, edges, diagonals of faces, diagonal of the cube
-AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-FACES = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
-MASS = {AXES: 1 / 20, FACES: 1 / 30, ((1, 1, 1),): 1 / 20}
-
-
-def cube(cells: int) -> Matrices:
-    """What `laplacian(3, 1, cells)` assembles, from its stencil: in seconds and without its memory for a million."""
-    m = cells - 1
-    shift = {0: sp.eye_array(m), 1: sp.eye_array(m, k=1)}
-
-    def moved(offset: tuple[int, ...]) -> sp.coo_array:
-        upper = sp.kron(sp.kron(shift[offset[0]], shift[offset[1]]), shift[offset[2]], format="coo")
-        return upper + upper.T
-
-    h, eye = 1 / cells, sp.eye_array(m**3)
-    K = h * (6 * eye - sum(moved(offset) for offset in AXES))
-    M = h**3 * (0.4 * eye + sum(weight * moved(offset) for offsets, weight in MASS.items() for offset in offsets))
-    return sp.csr_array(K), sp.csr_array(M)
 
 
 def lapla3() -> Matrices | None:

@@ -55,7 +55,7 @@ def methods(quick: bool) -> Rows:
 
 def smallest(quick: bool) -> Rows:
     print(f"\nLaplacians of finite elements, zero on the boundary, the {K} smallest to 1e-8")
-    if fem.skfem is None:
+    if not fem.SCIKIT_FEM:
         print("  scikit-fem is not installed and so this part is left out.")
         return []
     # dimension, order, cells: n = 100,489, 50,653 and 50,653
