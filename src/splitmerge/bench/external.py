@@ -1,0 +1,215 @@
+"""The solvers of others behind one door, each called as its own documentation advises; those not installed say so.
+
+A timed run gets the bare matrices, so its set-up is part of its time. Products are counted in another run, in which the
+solver gets operators that count. What `tol` means differs from solver to solver and is said in `External.meaning`, so a
+comparison is fair only at equal accuracy: `at_accuracy`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
+
+from ..checks import whole
+from ..kernels import Array
+from .slepc import slepc_pairs
+from .task import Task
+
+End: TypeAlias = Literal["largest", "smallest"]
+BOTH: tuple[End, ...] = ("largest", "smallest")
+# from 1e-1 to 1e-14 by half decades
+LADDER = tuple(float(f"{tol:.3g}") for tol in 10.0 ** -np.arange(1, 14.25, 0.5))
+LOBPCG_STEPS = 2000
+
+
+class Failed(RuntimeError):
+    """A solver gave up, or is absent; the text is its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """k pairs, best first. `products` is empty unless they were counted; `warnings` holds what the solver warned of."""
+
+    values: Array
+    vectors: Array
+    seconds: float
+    products: dict[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+Run: TypeAlias = Callable[[Task], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class External:
+    """A solver of others: which ends of the spectrum it is for, what `tol` means to it, whether it is there.
+
+    >>> [external.name for external in EXTERNALS if not external.absent][:2]
+    ['eigsh', 'eigsh sigma=0']
+    """
+
+    name: str
+    run: Run = field(repr=False)
+    meaning: str
+    modules: tuple[str, ...] = ()
+    ends: tuple[End, ...] = BOTH
+    by_tol: bool = True
+
+    @property
+    def absent(self) -> str:
+        """Why it cannot be used, in words; empty when it can."""
+        missing = [name for name in self.modules if find_spec(name) is None]
+        return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed" if missing else ""
+
+    def solve(
+        self, A: Any, B: Any = None, k: int = 1, which: End = "largest", tol: float = 1e-8, x0: Array | None = None
+    ) -> Answer:
+        """The k pairs at one end, timed; `Failed` with the solver's own words when there are none.
+
+        >>> from splitmerge.gallery import mikota_chain
+        >>> EXTERNALS[0].solve(*mikota_chain(30), k=2).values.round(6)
+        array([900., 841.])
+        """
+        return self._answer(A, B, k, which, tol, x0, None)
+
+    def counted(
+        self, A: Any, B: Any = None, k: int = 1, which: End = "largest", tol: float = 1e-8, x0: Array | None = None
+    ) -> Answer:
+        """The same with all products and solves counted, by columns; its time means nothing."""
+        return self._answer(A, B, k, which, tol, x0, {})
+
+    def _answer(
+        self, A: Any, B: Any, k: int, which: End, tol: float, x0: Array | None, tally: dict[str, int] | None
+    ) -> Answer:
+        if which not in self.ends:
+            raise ValueError(f"which is {which!r}; {self.name} is for {' or '.join(map(repr, self.ends))}")
+        if self.absent:
+            raise Failed(f"{self.name}: {self.absent}")
+        task = Task(A, B, whole(k, "k", 1, A.shape[0]), which == "largest", tol, x0, tally)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            begin = time.perf_counter()
+            try:
+                values, vectors = self.run(task)
+            except Exception as error:
+                raise Failed(f"{self.name}: {type(error).__name__}: {error}") from error
+            seconds = time.perf_counter() - begin
+        if len(values) < k or not np.isfinite(values).all() or not np.isfinite(vectors).all():
+            raise Failed(f"{self.name}: {len(values)} of {k} pairs, or not finite ones")
+        order = np.argsort(-values if task.largest else values)[:k]
+        return Answer(values[order], vectors[:, order], seconds, tally or {}, tuple(str(w.message) for w in caught))
+
+
+@dataclass(frozen=True, eq=False)
+class Reached:
+    """The loosest tolerance at which the goal is met, the error there (at most 1) and the answer."""
+
+    tol: float
+    error: float
+    answer: Answer
+
+
+def at_accuracy(
+    external: External,
+    A: Any,
+    B: Any,
+    k: int,
+    which: End,
+    goal: Callable[[Array, Array], float],
+    x0: Array | None = None,
+    ladder: Sequence[float] = LADDER,
+) -> Reached:
+    """The answer of the loosest tolerance of `ladder` for which goal(values, vectors) ≤ 1.
+
+    `Failed` when the solver fails on the way, for it would at a tighter tolerance, too, or when no tolerance does.
+    """
+    best = np.inf
+    for tol in ladder if external.by_tol else ladder[-1:]:
+        answer = external.solve(A, B, k, which, tol, x0)
+        error = goal(answer.values, answer.vectors)
+        if error <= 1:
+            return Reached(tol, error, answer)
+        best = min(best, error)
+    raise Failed(f"{external.name}: {best:.2g} times the allowed error at best")
+
+
+def _eigsh(task: Task) -> tuple[Array, Array]:
+    options: dict[str, Any] = {"which": "LA" if task.largest else "SA", "v0": task.start()[:, 0], "tol": task.tol}
+    if task.tally is not None:
+        options["Minv"] = task.inverse("B")  # as it makes itself from a matrix
+    values, vectors = eigsh(task.given("A"), task.k, M=task.given("B"), **options)
+    return values, vectors
+
+
+def _eigsh_about_zero(task: Task) -> tuple[Array, Array]:
+    options: dict[str, Any] = {"sigma": 0.0, "v0": task.start()[:, 0], "tol": task.tol}
+    if task.tally is not None:
+        options["OPinv"] = task.inverse("A")
+    # its factorisation wants columns
+    A = task.A.tocsc() if hasattr(task.A, "tocsc") else task.A
+    values, vectors = eigsh(A, task.k, M=task.given("B"), **options)
+    return values, vectors
+
+
+def _eigh(task: Task) -> tuple[Array, Array]:
+    A, B = (X.toarray() if hasattr(X, "toarray") else X for X in (task.A, task.B))
+    n = len(A)
+    ends = [n - task.k, n - 1] if task.largest else [0, task.k - 1]
+    values, vectors = scipy.linalg.eigh(A, B, subset_by_index=ends)
+    return values, vectors
+
+
+def _lobpcg(task: Task, M: LinearOperator | None = None) -> tuple[Array, Array]:
+    X = task.start()
+    # lobpcg measures ‖Au − λBu‖ for uᴴBu = 1 as it is
+    x, Bx = X[:, 0], X[:, 0] if task.B is None else task.B @ X[:, 0]
+    unit = np.linalg.norm(task.A @ x) / np.sqrt(np.vdot(x, Bx).real)
+    options = {"tol": task.tol * unit, "maxiter": LOBPCG_STEPS, "largest": task.largest}
+    values, vectors = lobpcg(task.given("A"), X, B=task.given("B"), M=M, **options)
+    return values, vectors
+
+
+def _lobpcg_preconditioned(task: Task) -> tuple[Array, Array]:
+    return _lobpcg(task, task.inverse("B" if task.largest else "A"))
+
+
+def _primme(task: Task) -> tuple[Array, Array]:
+    import primme
+
+    which = "LA" if task.largest else "SA"
+    # without a start of ours it takes its own, which is fixed and serves it better
+    v0 = None if task.x0 is None else task.start()
+    values, vectors = primme.eigsh(task.given("A"), task.k, M=task.given("B"), which=which, v0=v0, tol=task.tol)
+    return values, vectors
+
+
+def _slepc(task: Task, invert: bool = False) -> tuple[Array, Array]:
+    x = task.start()[:, 0]
+    return slepc_pairs(task.A, task.B, task.k, task.largest, task.tol, x, invert=invert, tally=task.tally)
+
+
+def _slepc_about_zero(task: Task) -> tuple[Array, Array]:
+    return _slepc(task, invert=True)
+
+
+_RITZ = "ARPACK's estimate of |λ − λ̂| ≤ tol |λ̂| in the transformed problem"
+_SLEPC = ("petsc4py", "slepc4py")
+_SMALL: tuple[End, ...] = ("smallest",)
+EXTERNALS = (
+    External("eigsh", _eigsh, _RITZ),
+    External("eigsh sigma=0", _eigsh_about_zero, f"{_RITZ}; A must be positive definite", ends=_SMALL),
+    External("eigh", _eigh, "none: it computes to rounding", by_tol=False),
+    External("lobpcg", _lobpcg, "‖Au − λBu‖ ≤ tol ‖Ax₀‖ with uᴴBu = x₀ᴴBx₀ = 1"),
+    External("lobpcg preconditioned", _lobpcg_preconditioned, "as for lobpcg; by B⁻¹ or, at the small end, by A⁻¹"),
+    External("PRIMME", _primme, "‖Au − λBu‖ ≤ tol max |λ|", ("primme",)),
+    External("SLEPc", _slepc, "‖Au − λBu‖ ≤ tol |λ| ‖u‖", _SLEPC),
+    External("SLEPc about 0", _slepc_about_zero, "as for SLEPc; A must be positive definite", _SLEPC, _SMALL),
+)

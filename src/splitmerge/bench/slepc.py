@@ -1,0 +1,85 @@
+"""SLEPc in this process: Krylov–Schur on the pair as it is, or on its inverse about zero. Needs petsc4py and slepc4py.
+
+It imports nothing of the library, so that a Python which has SLEPc and little else can run it alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+MAX_STEPS = 10_000
+EVENTS = {"products": ("MatMult",), "solves": ("MatSolve",)}
+
+
+def slepc_pairs(
+    A: Any, B: Any, k: int, largest: bool, tol: float, start: Any, *, invert: bool = False, tally: Any = None
+) -> tuple[Any, Any]:
+    """Eigenvalues and eigenvectors; those that converged only. `tol` is SLEPc's ‖Au − λBu‖ ≤ tol |λ| ‖u‖.
+
+    With `tally`, a dict, the products with A and B together and the solves are counted in it by PETSc's log.
+    """
+    import petsc4py
+    import slepc4py
+
+    petsc4py.init([])
+    slepc4py.init([])
+    from petsc4py import PETSc
+    from slepc4py import SLEPc
+
+    def matrix(X: Any, definite: bool) -> Any:
+        if np.dtype(PETSc.ScalarType).kind != "c" and np.iscomplexobj(X):
+            raise ValueError("this SLEPc was built for real numbers")
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+            parts = X.indptr.astype(PETSc.IntType), X.indices.astype(PETSc.IntType), X.data.astype(PETSc.ScalarType)
+            P = PETSc.Mat().createAIJ(X.shape, csr=parts, comm=PETSc.COMM_SELF)
+        else:
+            P = PETSc.Mat().createDense(X.shape, array=np.asfortranarray(X), comm=PETSc.COMM_SELF)
+            P.assemble()
+        P.setOption(PETSc.Mat.Option.HERMITIAN, True)
+        P.setOption(PETSc.Mat.Option.SYMMETRIC, not np.iscomplexobj(X))
+        P.setOption(PETSc.Mat.Option.SPD, definite)
+        return P
+
+    def counts() -> dict[str, int]:
+        return {
+            name: sum(int(PETSc.Log.Event(event).getPerfInfo()["count"]) for event in events)
+            for name, events in EVENTS.items()
+        }
+
+    P = matrix(A, definite=invert)
+    E = SLEPc.EPS().create(comm=PETSc.COMM_SELF)
+    E.setOperators(P, None if B is None else matrix(B, definite=True))
+    E.setProblemType(SLEPc.EPS.ProblemType.HEP if B is None else SLEPc.EPS.ProblemType.GHEP)
+    E.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
+    E.setDimensions(k)
+    E.setTolerances(tol, MAX_STEPS)
+    if invert:
+        E.setTarget(0.0)
+        E.setWhichEigenpairs(SLEPc.EPS.Which.TARGET_MAGNITUDE)
+        E.getST().setType(SLEPc.ST.Type.SINVERT)
+    else:
+        ends = SLEPc.EPS.Which.LARGEST_REAL, SLEPc.EPS.Which.SMALLEST_REAL
+        E.setWhichEigenpairs(ends[0] if largest else ends[1])
+    if invert or B is not None:
+        solver = E.getST().getKSP()
+        solver.setType(PETSc.KSP.Type.PREONLY)
+        solver.getPC().setType(PETSc.PC.Type.CHOLESKY)
+    x = P.createVecLeft()
+    if start is not None:
+        x.setArray(start)
+        E.setInitialSpace(x.copy())
+    if tally is not None:
+        PETSc.Log.begin()
+        before = counts()
+    E.solve()
+    if tally is not None:
+        tally.update({name: count - before[name] for name, count in counts().items()})
+    found = min(E.getConverged(), k)
+    values, vectors = np.empty(found), np.empty((x.getSize(), found), dtype=PETSc.ScalarType)
+    for i in range(found):
+        values[i] = E.getEigenpair(i, x).real
+        vectors[:, i] = x.getArray()
+    return values, vectors
