@@ -1,0 +1,147 @@
+"""`splitmerge info`: what kind of pair this is, what `solve` would do with it, and what would be wrong."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .arguments import FILES, Code, Mistake, add_common, add_json, add_pair, epilog, read
+from .output import say, say_json
+
+if TYPE_CHECKING:
+    from .matrix_facts import Facts
+
+EXAMPLES = """\
+  splitmerge info K.mtx M.mtx             sizes, definiteness, condition, the ends of the spectrum, the route
+  splitmerge info pair.npz --json         the same for other programs"""
+
+NOTE = """What is wrong with a pair is told as a finding, with exit code 0: only a file that cannot be read is an error.
+B and A are factorised for this, unless that is predicted to take more than some seconds or the memory."""
+
+
+def add(subparsers: Any) -> None:
+    """The options."""
+    parser = subparsers.add_parser(
+        "info",
+        help="what kind of pair this is, and how it would be solved",
+        description="What can be told of a pair without solving it.",
+        epilog=epilog(EXAMPLES, NOTE, FILES),
+    )
+    add_pair(parser)
+    parser.add_argument("-k", type=int, default=6, metavar="N", help="for how many pairs to plan (default: 6)")
+    add_json(parser)
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, and tell."""
+    if args.k < 1:
+        raise Mistake(f"argument -k: {args.k} is less than 1")
+    told = examine(*read(args), args.k)
+    if args.json:
+        from ..bench.provenance import provenance
+
+        say_json(told | {"provenance": provenance(args.typed, None)})
+    else:
+        say(as_text(told))
+    return Code.SUCCESS
+
+
+def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
+    """All that is told, by name; what could not be found out is None."""
+    from .matrix_facts import facts
+
+    matrices = {"A": facts(A, "A")} | ({} if B is None else {"B": facts(B, "B")})
+    findings = [text for matrix in matrices.values() for text in matrix.findings]
+    if B is not None and A.shape != B.shape:
+        findings.append(f"A is {A.shape[0]}×{A.shape[0]} and B is {B.shape[0]}×{B.shape[0]}: no pair.")
+    told: dict[str, Any] = {**matrices, "B": matrices.get("B"), "definiteness": {}, "condition": None, "costs": {}}
+    told |= {"spectrum": None, "routes": {}, "findings": findings}
+    if not findings:
+        _look_deeper(A, B, min(k, A.shape[0]), told)
+    return told
+
+
+def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
+    """What takes factorisations, of a pair that is sound so far."""
+    from .pair_facts import Definite, condition, costs, definiteness, operators, routes, spectrum
+
+    op_A, op_B = operators(A, B)
+    found: dict[str, Definite] = {}
+    for name, op in (("A", op_A), ("B", op_B)):
+        if op is not None:
+            told["costs"][name] = costs(op)
+            found[name] = definiteness(op, told["costs"][name])
+            told["definiteness"][name] = {key: getattr(found[name], key) for key in ("word", "how", "negative", "zero")}
+    B_known = op_B is None or found["B"].definite
+    if op_B is not None and B_known:
+        told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
+    told["findings"] += _about_B(found, told)
+    affordable = all(cost is None or cost.affordable for cost in told["costs"].values())
+    if B_known:
+        told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
+        # to choose is to try what was found to be too expensive just to look
+        told["routes"] = routes(A, B, k) if affordable else {}
+
+
+def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
+    B = found.get("B")
+    if B is None or B.word == "unknown":
+        return []
+    if not B.definite:
+        said = f"B is {B.word} ({B.how}): solve refuses it unless --b-policy is restrict or ridge."
+        if told["B"].empty_rows:
+            said += f" {told['B'].empty_rows} of its rows are zero."
+        swapped = " A is positive definite: are the files in the right order?" if found["A"].definite else ""
+        return [said + swapped]
+    number = told["condition"]["number"]
+    return [f"B is nearly singular: its condition number is about {number:.1e}."] if number > 1e12 else []
+
+
+def as_text(told: dict[str, Any]) -> str:
+    """For a reader."""
+    from .pair_facts import number
+
+    lines = [*_matrix_lines(told["A"], told), *([] if told["B"] is None else _matrix_lines(told["B"], told))]
+    if told["B"] is None:
+        lines.append("B  the identity")
+    if told["condition"] is not None:
+        lines.append(f"condition of B  {number(told['condition']['number'], 3)}, {told['condition']['how']}")
+    if told["spectrum"] is not None:
+        ends = told["spectrum"]
+        lines.append(
+            f"spectrum  the largest is at least {number(ends['largest'], 6)}, the smallest at most "
+            f"{number(ends['smallest'], 6)}: {ends['how']}"
+        )
+    for which, said in told["routes"].items():
+        lines += [f"how solve finds the {which}, as it would explain it", *(f"  {line}" for line in said)]
+    if not told["routes"] and not told["findings"]:
+        lines.append("how solve would go about it is not tried here, for its cost: it compares the factorisation with")
+        lines.append("a trial of preconditioners, and takes the faster")
+    findings = [f"finding: {text}" for text in told["findings"]]
+    return "\n".join([*lines, *(findings or ["nothing is wrong with this pair"])])
+
+
+def _matrix_lines(matrix: Facts, told: dict[str, Any]) -> list[str]:
+    from .pair_facts import number
+
+    n, name = matrix.n, matrix.name
+    low, high = matrix.diagonal
+    word = "Hermitian" if matrix.dtype.startswith("complex") else "symmetric"
+    even = f"{word} to the last bit" if matrix.asymmetry == 0 else f"max |X − Xᴴ| = {matrix.asymmetry:.1e} max |X|"
+    lines = [
+        f"{name}  {n} × {n}, {matrix.kind}, {matrix.dtype}, {matrix.nonzeros} nonzeros ({100 * matrix.density:.3g} %)",
+        f"   {even}; entries from {number(matrix.least)} to {number(matrix.largest)}, "
+        f"diagonal from {number(low)} to {number(high)}",
+    ]
+    if name in told["definiteness"]:
+        definite = told["definiteness"][name]
+        lines.append(f"   {definite['word']}: {definite['how']}")
+    cost = told["costs"].get(name)
+    if cost is not None:
+        lines.append(
+            f"   a factorisation by {cost.backend} is predicted to take {cost.seconds:.2g} s on one core and "
+            f"{cost.bytes / 2**30:.2g} GiB"
+        )
+    return lines

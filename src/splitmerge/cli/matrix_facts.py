@@ -1,0 +1,93 @@
+"""What can be told of one matrix by looking at its entries, however bad it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..adapt import working_dtype
+from ..kernels import Array
+from ..measure import tolerable
+
+
+@dataclass(frozen=True)
+class Facts:
+    """One matrix; `findings` are the reasons why it could not be solved with, in sentences."""
+
+    name: str
+    n: int
+    kind: str
+    dtype: str
+    nonzeros: int
+    density: float
+    largest: float
+    least: float
+    # max |X − Xᴴ| / max |X|
+    asymmetry: float
+    diagonal: tuple[float, float]
+    empty_rows: int
+    findings: tuple[str, ...] = field(default=())
+
+
+def facts(M: Any, name: str) -> Facts:
+    """Look at every entry once or twice."""
+    sparse = bool(sp.issparse(M))
+    n = M.shape[0]
+    entries: Array = M.data if sparse else np.asarray(M).ravel()
+    sizes = np.abs(entries[entries != 0]).astype(float)
+    finite = bool(np.isfinite(sizes).all())
+    largest = float(sizes.max(initial=0.0))
+    asymmetry = _asymmetry(M, sparse) / largest if finite and largest else 0.0
+    diagonal = np.real(M.diagonal()).astype(float) if n else np.zeros(1)
+    low, high = (float(diagonal.min()), float(diagonal.max())) if np.isfinite(diagonal).all() else (math.nan, math.nan)
+    empty = int((np.asarray(abs(M).sum(axis=1)).ravel() == 0).sum())
+    return Facts(
+        name=name,
+        n=n,
+        kind="sparse" if sparse else "dense",
+        dtype=str(M.dtype),
+        nonzeros=int(sizes.size),
+        density=sizes.size / n**2 if n else 0.0,
+        largest=largest,
+        least=float(sizes.min()) if sizes.size and finite else math.nan,
+        asymmetry=asymmetry,
+        diagonal=(low, high),
+        empty_rows=empty,
+        findings=tuple(_findings(M, name, sizes, asymmetry)),
+    )
+
+
+def _findings(M: Any, name: str, sizes: Array, asymmetry: float) -> list[str]:
+    bad = int((~np.isfinite(sizes)).sum())
+    if M.shape[0] == 0:
+        return [f"{name} is empty: there is nothing to solve."]
+    if bad:
+        return [f"{name} has {bad} entr{'y' if bad == 1 else 'ies'} that are NaN or infinite: clean the data first."]
+    if not sizes.size:
+        return [f"{name} is zero."]
+    if asymmetry <= tolerable(1.0, working_dtype(M.dtype, name)):
+        return []
+    word = "Hermitian" if M.dtype.kind == "c" else "symmetric"
+    found = f"{name} is not {word}: max |X − Xᴴ| is {asymmetry:.3g} of the largest entry."
+    upper, lower = (_strict(M, part) for part in (sp.triu, sp.tril))
+    if not upper or not lower:
+        found += f" Only its {'lower' if not upper else 'upper'} triangle has entries: add its mirror image."
+    return [found]
+
+
+def _strict(M: Any, part: Any) -> int:
+    """Entries beyond the diagonal, above it for `triu`."""
+    return int(part(sp.coo_array(M), 1 if part is sp.triu else -1).count_nonzero())
+
+
+def _asymmetry(M: Any, sparse: bool) -> float:
+    if not M.shape[0]:
+        return 0.0
+    # unsigned numbers and bits have no difference
+    M = M.astype(np.result_type(M.dtype, np.float64)) if M.dtype.kind in "biu" else M
+    difference = abs(M - M.conj().T)
+    return float(difference.max()) if not sparse or difference.nnz else 0.0

@@ -1,0 +1,98 @@
+"""Methods, inner solvers and preconditioners by name: strings exist only at the command line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from ..accelerated import Accelerated
+from ..inner import Cholesky, ConjugateGradient
+from ..local import LocallyOptimal
+from ..methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
+from ..preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner
+from .arguments import Mistake
+
+INNER = ("cholesky", "cg")
+PRECONDITIONERS: dict[str, Callable[[], Preconditioner]] = {
+    "diagonal": Diagonal,
+    "incomplete-cholesky": IncompleteCholesky,
+    "multigrid": MultiGrid,
+}
+# Solves that a search of many pairs at once can rely on, as the library's own choice is.
+EXACT = 1e-13
+
+
+def methods() -> dict[str, Callable[[], Method | None]]:
+    """Factories by name: the library's methods, and every rival that `splitmerge.bench.rivals` exports."""
+    from ..bench import rivals
+
+    own = (Accelerated, LocallyOptimal, SplitMerge, Power, MirrorDescent, GradientDescent, Lanczos)
+    found: dict[str, Callable[[], Method | None]] = {"default": lambda: None}
+    found |= {kebab(cls.__name__): cls for cls in own}
+    for name in getattr(rivals, "__all__", ()):
+        rival = getattr(rivals, name)
+        if isinstance(rival, type) and issubclass(rival, Method):
+            found.setdefault(kebab(name), rival)
+    return found
+
+
+def kebab(name: str) -> str:
+    """The name of a class as it is typed.
+
+    >>> kebab("SplitMerge"), kebab("GMRESPower"), kebab("Oja")
+    ('split-merge', 'gmres-power', 'oja')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+
+
+def look_up(name: str, known: Mapping[str, Any], what: str) -> Any:
+    """The entry of that name, or a refusal that lists them all."""
+    typed = name.lower().replace("_", "-")
+    if typed in known:
+        return known[typed]
+    near = difflib.get_close_matches(typed, known, 1)
+    guess = f" (did you mean {near[0]}?)" if near else ""
+    raise Mistake(f"unknown {what} {name!r}{guess}; give one of {', '.join(known)}")
+
+
+def build(
+    method: str | None, inner: str | None, inner_steps: int | None, preconditioner: str | None
+) -> tuple[Method | None, Preconditioner | None]:
+    """The method, and the preconditioner where that is for `solve` itself and not for the method.
+
+    A preconditioner goes where the method has use for one: to conjugate gradients, into the method, or to the default.
+    """
+    chosen: Method | None = look_up(method or "default", methods(), "method")()
+    P: Preconditioner | None = None
+    if preconditioner is not None:
+        P = look_up(preconditioner, PRECONDITIONERS, "preconditioner")()
+    if P is not None and chosen is not None and any(field.name == "preconditioner" for field in fields(chosen)):
+        chosen, P = replace(chosen, preconditioner=P), None  # type: ignore[call-arg]
+    if inner_steps is not None and inner != "cg":
+        raise Mistake("--inner-steps is for --inner cg; leave it out, or give both")
+    if inner is not None:
+        return _with_inner(chosen, inner, inner_steps, P), None
+    if P is None or chosen is None or isinstance(chosen, Accelerated):
+        return chosen, P
+    raise Mistake(f"--preconditioner: {method} has no use for one; give --inner cg with it, or leave it out")
+
+
+def _with_inner(method: Method | None, inner: str, steps: int | None, P: Preconditioner | None) -> Method:
+    """The method that solves with B in this way."""
+    method = method or Accelerated()
+    if not method.solves:
+        raise Mistake(f"--inner {inner}: {kebab(type(method).__name__)} never solves with B; leave it out")
+    if inner == "cg":
+        # a search of many pairs relies on exact solves; for the others the paper has thirty steps
+        exact = isinstance(method, Accelerated)
+        return replace(method, inner=ConjugateGradient(steps, P, tol=EXACT) if exact else _paper(steps, P))
+    if P is not None:
+        raise Mistake("--preconditioner is not for --inner cholesky, which is exact; leave one of them out")
+    return replace(method, inner=Cholesky())
+
+
+def _paper(steps: int | None, P: Preconditioner | None) -> ConjugateGradient:
+    return ConjugateGradient(preconditioner=P) if steps is None else ConjugateGradient(steps, P)

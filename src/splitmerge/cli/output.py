@@ -1,0 +1,77 @@
+"""Text, JSON and complaints, also into a pipe that closes early."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import sys
+from contextlib import suppress
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+def prepare_streams() -> None:
+    """Let a stream that knows no Greek print ? in its place."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="replace")
+
+
+def say(text: str) -> None:
+    """Print to stdout; nobody is told when its reader has gone, as after `| head`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _silence()
+    except OSError:
+        # what is in the buffer would fail again at exit
+        _silence()
+        raise
+
+
+def complain(text: str, kind: str = "error: ") -> None:
+    """Print to stderr."""
+    with suppress(OSError):
+        print(f"splitmerge: {kind}{text}", file=sys.stderr, flush=True)
+
+
+def say_json(content: Any) -> None:
+    """One JSON object; numbers as they are, NaN and infinity as null."""
+    say(json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """The value in terms of JSON."""
+    if value is None or isinstance(value, (bool, str)):
+        # a verdict is a str with more to it
+        return value if value is None or isinstance(value, bool) else str(value)
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return repr(value)
+
+
+def _silence() -> None:
+    """Send what still comes to nowhere."""
+    with suppress(OSError, ValueError, io.UnsupportedOperation):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,145 @@
+"""What can be told of a pair with a few factorisations and Lanczos steps, and which way `solve` would go."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..adapt import Operator, adapt, plus
+from ..backends import Prediction
+from ..errors import NotPositiveDefinite
+from ..factor import factorise, shifted_factor
+from ..inner import attach
+from ..krylov import SURVEY_STEPS, LanczosProcess, survey
+from ..pencil import Pencil
+from ..route import choose
+from ..trial import fits, predicted
+
+# A factorisation that is predicted to take more seconds is not made just to look.
+PATIENCE = 10.0
+# Up to this size the eigenvalues of a matrix are computed, beyond it they are estimated in so many steps.
+SMALL, STEPS = 500, 40
+
+
+@dataclass(frozen=True)
+class Definite:
+    """Is a matrix positive definite? `word` for yes, no or unknown; `factor` where it is."""
+
+    word: str
+    how: str
+    negative: int | None = None
+    zero: int | None = None
+    factor: Any = field(default=None, repr=False)
+
+    @property
+    def definite(self) -> bool:
+        """Yes?"""
+        return self.factor is not None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a factorisation would take: seconds on one core, bytes, and by whom."""
+
+    seconds: float
+    bytes: float
+    backend: str
+    affordable: bool
+
+
+def costs(op: Operator) -> Costs | None:
+    """The prediction for a matrix that is large enough to think about it."""
+    prediction: Prediction | None = predicted(op)
+    if prediction is None:
+        return None
+    affordable = fits(prediction) and prediction.seconds <= PATIENCE
+    return Costs(prediction.seconds, prediction.bytes, prediction.backend, affordable)
+
+
+def definiteness(op: Operator, cost: Costs | None) -> Definite:
+    """Factorise, and where that fails count the eigenvalues that are negative or zero."""
+    if cost is not None and not cost.affordable:
+        return Definite("unknown", "the factorisation that would tell was not made, for its cost")
+    try:
+        return Definite("positive definite", "it has a Cholesky factorisation", 0, 0, factorise(op))
+    except NotPositiveDefinite:
+        pass
+    tiny = 10 * op.n * float(np.finfo(op.dtype).eps) * (op.size or 1.0)
+    negative, below = (_count(plus(op, shift, None)) for shift in (tiny, -tiny))
+    if negative is None or below is None:
+        return Definite("not positive definite", "it has no Cholesky factorisation")
+    word = "indefinite" if negative else "singular" if below else "nearly singular"
+    zero = below - negative
+    return Definite(word, f"{negative} negative eigenvalues and {zero} within {tiny:.1g} of zero", negative, zero)
+
+
+def _count(op: Operator) -> int | None:
+    """How many eigenvalues are negative; None where rounding hides it."""
+    try:
+        return shifted_factor(op).negative
+    except ZeroDivisionError:
+        return None
+
+
+def condition(op: Operator, factor: Any) -> tuple[float, str]:
+    """The condition number of a positive definite matrix, and how it was found."""
+    if op.n <= SMALL:
+        matrix = op.matrix if op.kind == "dense" else op.matrix.toarray()
+        values = np.linalg.eigvalsh(matrix)
+        return float(values[-1] / values[0]), "from all its eigenvalues"
+    largest = _top(op, op.times)
+    inverse = _top(op, lambda v: factor.solve(v, None, None)[0])
+    return largest * inverse, f"estimated from below by {STEPS} Lanczos steps with it and with its inverse"
+
+
+def _top(op: Operator, times: Any) -> float:
+    """The largest Ritz value of a short Lanczos run."""
+    x = np.random.default_rng(0).standard_normal(op.n).astype(op.dtype)
+    process = LanczosProcess(lambda v, _: times(np.ascontiguousarray(v)), lambda y: (y, y), x, x)
+    while process.steps < min(STEPS, op.n) and not process.exhausted:
+        process.extend()
+    j = process.steps
+    return float(process.ritz(j - 1, j - 1)[0][0])
+
+
+def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
+    """The largest eigenvalue is at least the first number, the smallest at most the second."""
+    pencil = Pencil(A, B, equilibrate=True)
+    attach(pencil, None)
+    found = survey(pencil, np.random.default_rng(0)).bounds
+    how = f"Ritz values of {found.size} Lanczos steps" if found.size >= SURVEY_STEPS else "Ritz values of a whole space"
+    return pencil.original(float(found[0])), pencil.original(float(found[-1])), how
+
+
+def routes(A: Any, B: Any, k: int) -> dict[str, list[str]]:
+    """What `solve` would do for the k largest and the k smallest, in the words of `explain`.
+
+    The choice is made as `solve` makes it, factorisations included.
+    """
+    told: dict[str, list[str]] = {}
+    for which in ("largest", "smallest"):
+        pencil, rng = Pencil(A, B, equilibrate=True), np.random.default_rng(0)
+        try:
+            route = choose(pencil, k, which, None, None, rng, iterate=False, narrow=k == 1)
+        except (NotPositiveDefinite, MemoryError) as error:
+            told[which] = [f"Refused: {error}."]
+            continue
+        told[which] = list(route.lines)
+        if route.local is not None:
+            told[which].append("The iteration is LocallyOptimal.")
+        elif route.domain is not None:
+            told[which].append("The iteration is Accelerated.")
+    return told
+
+
+def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:
+    """Both as the library sees them."""
+    return adapt(A, "A"), None if B is None else adapt(B, "B")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """For a reader."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "unknown"

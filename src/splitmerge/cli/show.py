@@ -1,0 +1,100 @@
+"""A solution as text, as CSV and as what becomes JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ..bench.provenance import provenance
+from ..solution import Solution
+
+HEAD = ("#", "eigenvalue", "residual", "error bound", "cluster")
+
+
+def as_text(solution: Solution, *, explain: bool = False) -> str:
+    """The table of the pairs, and what there is to say of them all."""
+    lines = table(HEAD, rows(solution))
+    if explain:
+        return "\n".join([*lines, "", solution.explain()])
+    said = [f"{solution.verdict}: {solution.verdict.why}.", solution.summary()]
+    if solution.b_report is not None:
+        said.insert(0, str(solution.b_report))
+    return "\n".join([*lines, "", *said])
+
+
+def rows(solution: Solution) -> list[tuple[str, ...]]:
+    """A row of texts for each pair; a cluster is named only where it has several members."""
+    numbers = zip(
+        solution.eigenvalues.tolist(),
+        solution.residuals.tolist(),
+        solution.error_bounds.tolist(),
+        solution.clusters.tolist(),
+        strict=True,
+    )
+    digits = digits_of(solution)
+    sizes = np.bincount(solution.clusters) if solution.clusters.size else np.zeros(0, int)
+    return [
+        (str(i), f"{value:#.{digits}g}", short(residual), short(bound), str(label + 1) if sizes[label] > 1 else "")
+        for i, (value, residual, bound, label) in enumerate(numbers, 1)
+    ]
+
+
+def digits_of(solution: Solution) -> int:
+    """As many digits as the error bounds vouch for and one more, at least 6 and at most those of the precision."""
+    most = 8 if solution.eigenvalues.dtype == np.float32 else 16
+    with np.errstate(all="ignore"):
+        known = np.log10(np.abs(solution.eigenvalues) / solution.error_bounds)
+    known = known[np.isfinite(known)]
+    return int(np.clip(math.ceil(float(known.max(initial=0.0))) + 1, 6, most))
+
+
+def short(number: float) -> str:
+    """Two digits, for what is only of interest by its size."""
+    return f"{number:.1e}" if math.isfinite(number) else "unknown"
+
+
+def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with columns aligned to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(head, *body, strict=True)]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *body)]
+
+
+def as_csv(solution: Solution) -> str:
+    """The table with all digits."""
+    lines = ["number,eigenvalue,residual,error_bound,cluster"]
+    columns = (solution.eigenvalues, solution.residuals, solution.error_bounds, solution.clusters)
+    for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
+        lines.append(",".join(map(repr, (i, *row))))
+    return "\n".join(lines) + "\n"
+
+
+def as_json(solution: Solution, command: str, seed: int) -> dict[str, Any]:
+    """Everything but the vectors and the history, which `-o` keeps."""
+    problem = solution.problem
+    asked = {name: getattr(problem, name, None) for name in ("k", "which", "sigma", "tol", "b_policy", "certify")}
+    return {
+        "eigenvalues": solution.eigenvalues,
+        "residuals": solution.residuals,
+        "error_bounds": solution.error_bounds,
+        "angle_bounds": solution.angle_bounds,
+        "clusters": solution.clusters,
+        "converged": solution.converged,
+        "reason": solution.reason,
+        "advice": solution.reason.advice,
+        "verdict": solution.verdict,
+        "why": solution.verdict.why,
+        "n": solution.eigenvectors.shape[0],
+        "asked": asked,
+        "method": None if solution.method is None else repr(solution.method),
+        "steps": solution.steps,
+        "counts": solution.counts,
+        "seconds": asdict(solution.seconds) | {"total": solution.seconds.total},
+        "shift": solution.shift,
+        "b_report": solution.b_report,
+        "explain": solution.explain(),
+        "provenance": provenance(command, seed),
+    }
