@@ -73,7 +73,7 @@ def test_demo_prints_a_table_and_writes_a_picture(tmp_path):
     command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--n", "64", "--out", str(picture)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     rows = [line for line in done.stdout.splitlines() if re.search(r"\d\.\de-\d\d.*\d\.\de-\d\d", line)]
-    assert len(rows) == 8
+    assert len(rows) == 10
     assert all(float(line.split()[-3]) <= 1e-5 for line in rows)
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 

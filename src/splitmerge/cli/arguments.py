@@ -9,6 +9,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .output import say
+
 
 class Code(IntEnum):
     """Exit codes."""
@@ -41,6 +43,10 @@ class Parser(argparse.ArgumentParser):
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         options.setdefault("allow_abbrev", False)
         super().__init__(*args, **options)
+
+    def print_help(self, file: Any = None) -> None:
+        """To stdout, whose reader may go away."""
+        say(self.format_help().rstrip())
 
     def error(self, message: str) -> NoReturn:
         """Leave the printing to `main`."""

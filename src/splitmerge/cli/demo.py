@@ -66,16 +66,12 @@ def run(args: argparse.Namespace) -> int:
         from ..bench.provenance import provenance
 
         methods = [_as_json(row) for row in rows]
-        shown = args.out if picture else None
-        say_json(
-            {"title": title, "methods": methods, "picture": shown, "provenance": provenance(args.typed, args.seed)}
-        )
+        told = {"title": title, "methods": methods, "picture": args.out if picture else None}
+        say_json(told | {"provenance": provenance(args.typed, args.seed)})
         return Code.SUCCESS
-    told = (
-        f"Convergence picture: {args.out}" if picture else "No picture: that needs matplotlib; pip install matplotlib"
-    )
+    drawn = f"Convergence picture: {args.out}" if picture else "No picture: matplotlib is not installed."
     say(f"{title}: leading pair to sin θ ≤ {TOL:g}\n\n{as_table(rows)}\n")
-    say(f"P is the preconditioner; set-up (checks, factorisation) is not in the time.\n{told}\n")
+    say(f"P is the preconditioner; set-up (checks, factorisation) is not in the time.\n{drawn}\n")
     say(next(row for row in rows if row.name == "Split-Merge").solution.explain())
     return Code.SUCCESS
 

@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import sys
+import traceback
 from collections.abc import Sequence
 
 from . import demo, info, solve
@@ -46,13 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("interrupted before there was anything to show", kind="")
         return Code.INTERRUPTED
-    except MemoryError as error:
+    except (Mistake, ValueError, ImportError, OSError, MemoryError) as error:
         if debug:
-            raise
-        complain(f"the memory does not suffice: {error}" if str(error) else "the memory does not suffice")
-    except (Mistake, ValueError, ImportError, OSError) as error:
-        if debug:
-            raise
+            traceback.print_exc()
         complain(_sentence(error))
     return Code.MISTAKE
 
@@ -64,7 +61,8 @@ def _dispatch(args: argparse.Namespace, given: list[str]) -> int:
         say(f"splitmerge {__version__}")
         return Code.SUCCESS
     if args.command is None:
-        raise Mistake("give a command: solve, info or demo; splitmerge --help tells more")
+        names = ", ".join(command.__name__.rpartition(".")[2] for command in COMMANDS)
+        raise Mistake(f"give a command ({names}); splitmerge --help tells more")
     args.typed = shlex.join(["splitmerge", *given])
     code: int = args.run(args)
     return code
@@ -86,6 +84,8 @@ def _sentence(error: Exception) -> str:
     """What went wrong, in one line."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"{error.name} is needed for this and not installed; pip install {error.name}"
+    if isinstance(error, MemoryError):
+        return f"the memory does not suffice: {error}" if str(error) else "the memory does not suffice"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split()) or type(error).__name__

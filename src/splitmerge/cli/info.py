@@ -18,6 +18,8 @@ EXAMPLES = """\
 NOTE = """What is wrong with a pair is told as a finding, with exit code 0: only a file that cannot be read is an error.
 B and A are factorised for this, unless that is predicted to take more than some seconds or the memory."""
 
+UNTRIED = "Not tried here, for its cost: solve compares the factorisation with a trial of preconditioners."
+
 
 def add(subparsers: Any) -> None:
     """The options."""
@@ -65,7 +67,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
 
 def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     """What takes factorisations, of a pair that is sound so far."""
-    from .pair_facts import Definite, condition, costs, definiteness, operators, routes, spectrum
+    from .pair_facts import Definite, condition, costs, definiteness, operators, route, spectrum
 
     op_A, op_B = operators(A, B)
     found: dict[str, Definite] = {}
@@ -74,15 +76,19 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
             told["costs"][name] = costs(op)
             found[name] = definiteness(op, told["costs"][name])
             told["definiteness"][name] = {key: getattr(found[name], key) for key in ("word", "how", "negative", "zero")}
+    if op_B is not None and found["B"].word == "unknown":
+        told["routes"] = {which: [UNTRIED] for which in ("largest", "smallest")}
     B_known = op_B is None or found["B"].definite
     if op_B is not None and B_known:
         told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
     told["findings"] += _about_B(found, told)
-    affordable = all(cost is None or cost.affordable for cost in told["costs"].values())
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
-        # to choose is to try what was found to be too expensive just to look
-        told["routes"] = routes(A, B, k) if affordable else {}
+        told["routes"]["largest"] = route(A, B, k, "largest")
+        # to choose may mean to factorise A, which was found to be too expensive just to look
+        cost = told["costs"]["A"]
+        affordable = cost is None or cost.affordable
+        told["routes"]["smallest"] = route(A, B, k, "smallest") if affordable else [UNTRIED]
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
@@ -116,9 +122,6 @@ def as_text(told: dict[str, Any]) -> str:
         )
     for which, said in told["routes"].items():
         lines += [f"how solve finds the {which}, as it would explain it", *(f"  {line}" for line in said)]
-    if not told["routes"] and not told["findings"]:
-        lines.append("how solve would go about it is not tried here, for its cost: it compares the factorisation with")
-        lines.append("a trial of preconditioners, and takes the faster")
     findings = [f"finding: {text}" for text in told["findings"]]
     return "\n".join([*lines, *(findings or ["nothing is wrong with this pair"])])
 

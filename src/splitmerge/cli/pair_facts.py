@@ -114,25 +114,16 @@ def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
     return pencil.original(float(found[0])), pencil.original(float(found[-1])), how
 
 
-def routes(A: Any, B: Any, k: int) -> dict[str, list[str]]:
-    """What `solve` would do for the k largest and the k smallest, in the words of `explain`.
-
-    The choice is made as `solve` makes it, factorisations included.
-    """
-    told: dict[str, list[str]] = {}
-    for which in ("largest", "smallest"):
-        pencil, rng = Pencil(A, B, equilibrate=True), np.random.default_rng(0)
-        try:
-            route = choose(pencil, k, which, None, None, rng, iterate=False, narrow=k == 1)
-        except (NotPositiveDefinite, MemoryError) as error:
-            told[which] = [f"Refused: {error}."]
-            continue
-        told[which] = list(route.lines)
-        if route.local is not None:
-            told[which].append("The iteration is LocallyOptimal.")
-        elif route.domain is not None:
-            told[which].append("The iteration is Accelerated.")
-    return told
+def route(A: Any, B: Any, k: int, which: str) -> list[str]:
+    """What `solve` would do for k pairs, in the words of `explain`: chosen as `solve` does, factorisations included."""
+    pencil, rng = Pencil(A, B, equilibrate=True), np.random.default_rng(0)
+    try:
+        chosen = choose(pencil, k, which, None, None, rng, iterate=False, narrow=k == 1)
+    except (NotPositiveDefinite, MemoryError) as error:
+        return [f"Refused: {error}."]
+    if chosen.domain is None:
+        return chosen.lines
+    return [*chosen.lines, f"The iteration is {'Accelerated' if chosen.local is None else 'LocallyOptimal'}."]
 
 
 def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:

@@ -36,9 +36,16 @@ def rows(solution: Solution) -> list[tuple[str, ...]]:
         strict=True,
     )
     digits = digits_of(solution)
-    sizes = np.bincount(solution.clusters) if solution.clusters.size else np.zeros(0, int)
+    labels = solution.clusters.tolist()
+    shared = list(dict.fromkeys(label for label in labels if labels.count(label) > 1))
     return [
-        (str(i), f"{value:#.{digits}g}", short(residual), short(bound), str(label + 1) if sizes[label] > 1 else "")
+        (
+            str(i),
+            f"{value:#.{digits}g}",
+            short(residual),
+            short(bound),
+            str(shared.index(label) + 1) if label in shared else "-",
+        )
         for i, (value, residual, bound, label) in enumerate(numbers, 1)
     ]
 
