@@ -1,5 +1,6 @@
 """Files for the tests of the command line, and ways to run it."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -28,6 +29,12 @@ def write_mikota(folder, n=30):
     scipy.io.mmwrite(folder / "K.mtx", K, symmetry="symmetric")
     scipy.io.mmwrite(folder / "M.mtx", M, symmetry="symmetric")
     np.savez(folder / "pair.npz", K=K.toarray(), M=M.toarray())
+
+
+def solved(capsys, *words, code=0):
+    """The JSON that `solve` prints."""
+    assert main(["solve", *map(str, words), "--json"]) == code
+    return json.loads(capsys.readouterr().out)
 
 
 def refused(capsys, *words, code=2):
