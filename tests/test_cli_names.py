@@ -43,9 +43,13 @@ class TestNames:
         assert isinstance(build("nested-power", None, None, None)[0], NestedPower)
         assert "helper" not in methods()
 
+    def test_spelling(self):
+        for name in ("split-merge", "splitmerge", "SplitMerge", "split_merge"):
+            assert build(name, None, None, None)[0] == sm.SplitMerge()
+
     def test_unknown(self):
-        with pytest.raises(Mistake, match=r"'splitmerge' \(did you mean split-merge\?\); give one of default, acc"):
-            build("splitmerge", None, None, None)
+        with pytest.raises(Mistake, match=r"'split-mrge' \(did you mean split-merge\?\); give one of default, acc"):
+            build("split-mrge", None, None, None)
         with pytest.raises(Mistake, match="unknown preconditioner 'ilu'; give one of diagonal, incomplete-"):
             build(None, None, None, "ilu")
 

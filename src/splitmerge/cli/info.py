@@ -99,8 +99,9 @@ def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
         said = f"B is {B.word} ({B.how}): solve refuses it unless --b-policy is restrict or ridge."
         if told["B"].empty_rows:
             said += f" {told['B'].empty_rows} of its rows are zero."
-        swapped = " A is positive definite: are the files in the right order?" if found["A"].definite else ""
-        return [said + swapped]
+        if B.word == "indefinite" and found["A"].definite:
+            said += " A is positive definite: are the files in the right order?"
+        return [said]
     number = told["condition"]["number"]
     return [f"B is nearly singular: its condition number is about {number:.1e}."] if number > 1e12 else []
 

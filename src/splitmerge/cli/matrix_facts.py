@@ -66,9 +66,8 @@ def _findings(M: Any, name: str, sizes: Array, asymmetry: float) -> list[str]:
     if M.shape[0] == 0:
         return [f"{name} is empty: there is nothing to solve."]
     if bad:
-        return [
-            f"{name} has {bad} {'entry that is' if bad == 1 else 'entries that are'} NaN or infinite: clean the data first."
-        ]
+        which = "entry that is" if bad == 1 else "entries that are"
+        return [f"{name} has {bad} {which} NaN or infinite: clean the data first."]
     if not sizes.size:
         return [f"{name} is zero."]
     if asymmetry <= tolerable(1.0, working_dtype(M.dtype, name)):

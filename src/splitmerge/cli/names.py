@@ -42,17 +42,20 @@ def methods() -> dict[str, Callable[[], Method | None]]:
 def kebab(name: str) -> str:
     """The name of a class as it is typed.
 
-    >>> kebab("SplitMerge"), kebab("GMRESPower"), kebab("Oja")
-    ('split-merge', 'gmres-power', 'oja')
+    >>> kebab("SplitMerge"), kebab("LazyEV"), kebab("GenELinK")
+    ('split-merge', 'lazy-ev', 'genelink')
     """
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
+    words = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", name)
+    # capitals within a word part nothing
+    return ("" if any(len(word) == 1 for word in words) else "-").join(words).lower()
 
 
 def look_up(name: str, known: Mapping[str, Any], what: str) -> Any:
     """The entry of that name, or a refusal that lists them all."""
     typed = name.lower().replace("_", "-")
-    if typed in known:
-        return known[typed]
+    for other in known:
+        if typed.replace("-", "") == other.replace("-", ""):
+            return known[other]
     near = difflib.get_close_matches(typed, known, 1)
     guess = f" (did you mean {near[0]}?)" if near else ""
     raise Mistake(f"unknown {what} {name!r}{guess}; give one of {', '.join(known)}")
