@@ -2,9 +2,11 @@
 
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -42,6 +44,10 @@ class TestHelp:
         said = capsys.readouterr()
         assert said.err == ""
         assert bool(said.out) is ("--quiet" not in words)
+
+    def test_the_script_is_installed(self):
+        scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+        assert pkgutil.resolve_name(scripts["splitmerge"]) is main
 
     def test_version(self, capsys):
         assert main(["--version"]) == 0

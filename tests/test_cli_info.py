@@ -132,6 +132,7 @@ class TestFindings:
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool, np.float32, np.complex64])
-def test_numbers_of_every_kind(dtype):
-    found = facts(np.eye(3, dtype=dtype), "A")
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_numbers_of_every_kind(dtype, kind):
+    found = facts(kind(np.eye(3, dtype=dtype)), "A")
     assert (found.nonzeros, found.largest, found.asymmetry, found.findings) == (3, 1.0, 0.0, ())

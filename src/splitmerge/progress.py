@@ -24,7 +24,7 @@ def progress_bar(wanted: bool, k: int) -> Iterator[Show | None]:
 
         def show(pair: int, state: State) -> None:
             if bar.n == 0:
-                bar.set_description(f"splitmerge, {k} pair{'s' * (k != 1)}")
+                bar.set_description_str(f"splitmerge, {k} pair{'s' * (k != 1)}")
             bar.update()
             if bar.n % 32 == 0 and not bar.disable:
                 bar.set_postfix(

@@ -16,9 +16,9 @@ import numpy as np
 
 
 def prepare_streams() -> None:
-    """Let a stream that knows no Greek print ? in its place."""
+    """Let a stream print ? for what it cannot: Greek in ASCII, a file name that is no text."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
 
 

@@ -89,7 +89,8 @@ def condition(op: Operator, factor: Any) -> tuple[float, str]:
     if op.n <= SMALL:
         matrix = op.matrix if op.kind == "dense" else op.matrix.toarray()
         values = np.linalg.eigvalsh(matrix)
-        return float(values[-1] / values[0]), "from all its eigenvalues"
+        number = float(values[-1] / values[0]) if values[0] > 0 else math.inf
+        return number, "from all its eigenvalues"
     largest = _top(op, op.times)
     inverse = _top(op, lambda v: factor.solve(v, None, None)[0])
     return largest * inverse, f"estimated from below by {STEPS} Lanczos steps with it and with its inverse"
@@ -108,8 +109,12 @@ def _top(op: Operator, times: Any) -> float:
 def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
     """The largest eigenvalue is at least the first number, the smallest at most the second."""
     pencil = Pencil(A, B, equilibrate=True)
-    attach(pencil, None)
-    found = survey(pencil, np.random.default_rng(0)).bounds
+    try:
+        attach(pencil, None)
+        found = survey(pencil, np.random.default_rng(0)).bounds
+    except NotPositiveDefinite:
+        # a B on the verge of singular, which is positive definite in other units only
+        return math.nan, math.nan, "B is too close to singular"
     how = f"Ritz values of {found.size} Lanczos steps" if found.size >= SURVEY_STEPS else "Ritz values of a whole space"
     return pencil.original(float(found[0])), pencil.original(float(found[-1])), how
 

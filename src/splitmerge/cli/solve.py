@@ -146,9 +146,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_writable(args.output, "-o", (args.A, args.B))
     if args.report is not None:
         check_writable(args.report, "--report", (args.A, args.B, args.output))
-        from ..bench import report
-
-        if not hasattr(report, "write"):
+        if _page_writer() is None:
             raise Mistake("--report: this version cannot write pages yet; leave it out")
 
 
@@ -175,11 +173,16 @@ def _save(args: argparse.Namespace, solution: Solution) -> None:
 
 
 def _report(args: argparse.Namespace, solution: Solution) -> None:
-    from ..bench import report
     from .report import report_of
 
-    write: Any = report.write  # type: ignore[attr-defined]
-    write(report_of(solution, _files(args), args.typed, args.seed), args.report)
+    _page_writer()(report_of(solution, _files(args), args.typed, args.seed), args.report)
+
+
+def _page_writer() -> Any:
+    """What makes a page of a report, or None in a version that has no such thing."""
+    from ..bench import report
+
+    return getattr(report, "write", None)
 
 
 def _show(args: argparse.Namespace, solution: Solution) -> None:
