@@ -90,5 +90,5 @@ def from_files(path_A: str, path_B: str | None, seed: int) -> Case:
 
 def mikota(n: int, seed: int) -> Case:
     """Mikota's chain of masses and springs."""
-    A, B = gallery.mikota_pair(n)
-    return Case(f"mikota-{n}", f"gallery.mikota_pair({n})", A, B, seed)
+    A, B = gallery.mikota_chain(n)
+    return Case(f"mikota-{n}", f"gallery.mikota_chain({n})", A, B, seed)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..solution import Solution
 from ..solve import solve
 from ..stopping import MaxSeconds, Reason, Residual
 from . import rivals
-from .external import EXTERNALS, External
+from .external import EXTERNALS, External, Failed, at_accuracy
 from .measure import COUNTS
 from .report import Cell, Column, Table
 
@@ -39,7 +39,7 @@ MARKS: dict[str, Any] = {"right": "good", "WRONG": "bad", "not converged": "part
 
 
 @dataclass(frozen=True)
-class Task:
+class Challenge:
     """What all are asked for: the k largest or smallest pairs to a relative residual of `tol`, in `max_seconds`."""
 
     A: Any
@@ -83,7 +83,7 @@ def names() -> list[str]:
     return [name for name, _ in _contestants()]
 
 
-def contest(task: Task, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
+def contest(task: Challenge, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
     """One entry after the other, of those `chosen` or of all; the first call finds the reference.
 
     That is the default with a proof that nothing is missing, where the entries of A and B are known.
@@ -94,7 +94,7 @@ def contest(task: Task, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
             yield run(task, reference.eigenvalues)
 
 
-def _contestants() -> Iterator[tuple[str, Callable[[Task, Array], Entry]]]:
+def _contestants() -> Iterator[tuple[str, Callable[[Challenge, Array], Entry]]]:
     families: dict[str, dict[str, Method | None]] = {
         "ours": OURS,
         "paper": dict(PAPER),
@@ -102,12 +102,12 @@ def _contestants() -> Iterator[tuple[str, Callable[[Task, Array], Entry]]]:
     }
     for kind, methods in families.items():
         for name, method in methods.items():
-            yield name, lambda task, values, a=(name, kind, method): _by_method(task, values, *a)
+            yield name, partial(_by_method, name, kind, method)
     for external in EXTERNALS:
-        yield external.name, lambda task, values, external=external: _by_external(task, values, external)
+        yield external.name, partial(_by_external, external)
 
 
-def _by_method(task: Task, values: Array, name: str, kind: str, method: Method | None) -> Entry:
+def _by_method(name: str, kind: str, method: Method | None, task: Challenge, values: Array) -> Entry:
     rule = Residual(task.tol) | MaxSeconds(task.max_seconds)
     try:
         found = solve(task.A, task.B, task.k, which=task.which, method=method, stop=rule, rng=task.seed)
@@ -137,36 +137,38 @@ def _why(found: Solution) -> str:
     return f"{found.verdict}: {found.verdict.why}" if found.converged else found.reason.advice
 
 
-def _by_external(task: Task, values: Array, external: External) -> Entry:
+def _by_external(external: External, task: Challenge, values: Array) -> Entry:
     if external.absent:
         return Entry(external.name, "external", "absent", external.absent)
     n = task.A.shape[0]
     if external.name == "eigh" and n > FULL:
         return Entry(external.name, "external", "absent", f"left out: it needs full matrices, and n = {n} > {FULL}")
-    x0 = np.random.default_rng(task.seed).standard_normal((n, task.k))
-    begin = time.perf_counter()
+    if task.which not in external.ends:
+        return Entry(external.name, "external", "absent", f"left out: it is for the {external.ends[0]}")
+    which: Any = task.which
     try:
-        answer, tol = external.at_accuracy(task.A, task.B, task.k, task.which, x0, lambda w, V: _reached(task, w, V))
-    except RuntimeError as failure:
-        return Entry(external.name, "external", "not converged", str(failure), time.perf_counter() - begin)
+        reached = at_accuracy(external, task.A, task.B, task.k, which, lambda w, V: _residual(task, w, V) / task.tol)
+        counted = external.counted(task.A, task.B, task.k, which, reached.tol).products
+    except Failed as failure:
+        return Entry(external.name, "external", "not converged", str(failure))
+    answer = reached.answer
     residual, error = _judge(task, values, answer.values, answer.vectors)
     return Entry(
         external.name,
         "external",
         _outcome(True, error),
-        f"its own tol = {tol:g}",
+        f"{external.meaning}; tol = {reached.tol:g}",
         answer.seconds,
-        **answer.products,
+        A_products=counted.get("A_products", 0),
+        B_products=counted.get("B_products", 0),
+        B_solves=counted.get("B_solves", 0),
+        K_solves=counted.get("A_solves", 0),
         residual=residual,
         error=error,
     )
 
 
-def _reached(task: Task, values: Array, vectors: Array) -> bool:
-    return _residual(task, values, vectors) <= task.tol
-
-
-def _residual(task: Task, values: Array, vectors: Array) -> float:
+def _residual(task: Challenge, values: Array, vectors: Array) -> float:
     """The largest ‖Au − λBu‖ / (max(|λ|, √eps Λ) ‖Bu‖), Λ the largest |λ| among them; the same code for all."""
     B = sp.eye_array(task.A.shape[0], format="csr") if task.B is None else task.B
     BU = B @ vectors
@@ -177,7 +179,7 @@ def _residual(task: Task, values: Array, vectors: Array) -> float:
         return float(np.max(np.where(errors == 0, 0.0, errors / sizes), initial=0.0))
 
 
-def _judge(task: Task, reference: Array, values: Array, vectors: Array) -> tuple[float, float]:
+def _judge(task: Challenge, reference: Array, values: Array, vectors: Array) -> tuple[float, float]:
     """The residual, and how far the values are off; infinitely when there are too few of them."""
     residual = _residual(task, values, vectors)
     if values.shape != reference.shape:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, eigsh
@@ -19,13 +19,12 @@ from ..pencil import Pencil, Tally
 from ..solve import solve
 from ..stopping import MaxSeconds, SineAngle
 from .cases import Case
+from .external import LADDER
 
 # The paper's: the goal for sin θ, and how many steps a method may take to it.
 GOAL, MAX_STEPS = 1e-5, 100_000
 # A run is a success when its last vector, judged afresh, is as near as this to the goal: rounding must not decide.
 SLACK = 1.001
-# ARPACK knows no angle: from the loosest of these on, it is asked for more until the angle is met.
-LADDER = tuple(float(f"{tol:.3g}") for tol in 10.0 ** -np.arange(3, 14.25, 0.5))
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,13 @@ class Trial:
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         return asdict(self)
+
+
+class Side(Protocol):
+    """Whoever can be run from many starts."""
+
+    def trial(self, number: int) -> Trial:
+        """From start `number`."""
 
 
 COUNTS = tuple(field.name for field in fields(Tally))

@@ -9,12 +9,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from . import demo, info, solve
+from . import compare, demo, info, reproduce, solve
 from .arguments import EXIT_CODES, Code, Mistake, Parser, add_common
 from .output import complain, prepare_streams, say
 
 # A command more is a module more in this line.
-COMMANDS = (solve, info, demo)
+COMMANDS = (solve, compare, info, reproduce, demo)
 
 NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf", re.IGNORECASE)
 

@@ -1,6 +1,7 @@
 """Reports: what they consist of, and the page that shows it."""
 
 from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series, Table, Text
+from .csv_file import table_as_csv
 from .page import html, write
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Table",
     "Text",
     "html",
+    "table_as_csv",
     "write",
 ]

@@ -19,6 +19,10 @@ def _faster(results: Results, one: str, other: str, chosen: Callable[[int, int],
     return sum(ratio > 1 for ratio in ratios.values()), len(ratios), list(ratios.values())
 
 
+def _of_size(size: int) -> Callable[[int, int], bool]:
+    return lambda n, kappa: n == size
+
+
 def _mean(ratios: list[float]) -> float:
     return float(np.exp(np.mean(np.log(ratios))))
 
@@ -54,7 +58,7 @@ def _merge_is_best(results: Results) -> Judgement:
 
 def _small_n(results: Results) -> Judgement:
     good, total, _ = _faster(results, "Split-Merge", "Lanczos", lambda n, k: n == 256)
-    others = [_mean(_faster(results, "Split-Merge", "Lanczos", lambda n, k, m=m: n == m)[2]) for m in (256, 512, 1024)]
+    others = [_mean(_faster(results, "Split-Merge", "Lanczos", _of_size(m))[2]) for m in (256, 512, 1024)]
     return Judgement(
         by_share(good, total),
         f"faster than Lanczos in {good} of {total} cells with n = 256 (paper: 10 of 10); Lanczos over Split-Merge in "

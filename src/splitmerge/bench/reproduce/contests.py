@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..cases import Case, from_files, mikota, synthetic
-from ..contest import Entry, Task, contest, table
+from ..contest import Challenge, Entry, contest, table
 from ..jobs import Job
 from ..report import Block, Text
 
@@ -26,14 +26,14 @@ def jobs(files: Sequence[tuple[Any, ...]], settings: Mapping[str, Any]) -> list[
 
 def _case(source: tuple[Any, ...], seed: int) -> Case:
     kind, *rest = source
-    build = {"synthetic": synthetic, "mikota": mikota, "files": from_files}[kind]
-    return build(*rest, seed)
+    build: dict[str, Callable[..., Case]] = {"synthetic": synthetic, "mikota": mikota, "files": from_files}
+    return build[kind](*rest, seed)
 
 
 def run_contest(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
     """Everybody on one pair, for the largest eigenvalue."""
     case = _case(source, seed)
-    task = Task(case.A, case.B, seed=seed, max_seconds=SECONDS)
+    task = Challenge(case.A, case.B, seed=seed, max_seconds=SECONDS)
     entries = [entry.to_dict() for entry in contest(task)]
     return {"case": case.name, "n": case.n, "pair": case.made, "seed": seed, "entries": entries}
 
@@ -51,7 +51,7 @@ def blocks(contests: Sequence[Mapping[str, Any]]) -> list[Block]:
     )
     tables = [
         table(
-            [Entry(**_numbers(entry)) for entry in found["entries"]],
+            [entry_of(entry) for entry in found["entries"]],
             f"{found['case']}: {found['pair']}",
             f"rivals-{found['case']}",
         )
@@ -60,6 +60,7 @@ def blocks(contests: Sequence[Mapping[str, Any]]) -> list[Block]:
     return [text, *tables]
 
 
-def _numbers(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN: what was none before is one again."""
-    return {name: float("nan") if value is None else value for name, value in entry.items()}
+def entry_of(kept: Mapping[str, Any]) -> Entry:
+    """The entry that was kept; JSON has no NaN, so what is none was one."""
+    numbers: dict[str, Any] = {name: float("nan") if value is None else value for name, value in kept.items()}
+    return Entry(**numbers)

@@ -114,8 +114,8 @@ def _jobs(target: str, sources: Sequence[tuple[Any, ...]], trials: int, settings
     if everything or target == "table1":
         jobs += table1.jobs(trials, settings)
     if everything or target in ("figure2", "figure3"):
-        prefix = {"figure3": "figure3", "figure2": ("figure2", "factors")}.get(target, "f")
-        jobs += [job for job in lapla.jobs(sources, trials, settings) if job.key.startswith(prefix)]
+        wanted = {"figure2": ("figure2", "factors"), "figure3": ("figure3",)}.get(target, ("figure", "factors"))
+        jobs += [job for job in lapla.jobs(sources, trials, settings) if job.key.startswith(wanted)]
     if everything:
         jobs.append(Job("theory", theory.run_theory, (settings["seed"],), settings, 0.5))
     if target in ("rivals", "all"):

@@ -10,7 +10,7 @@ from ...methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, S
 from ...stepsize import Sampled
 from ..cases import synthetic
 from ..jobs import Job
-from ..measure import Arpack, Default, Iteration
+from ..measure import Arpack, Default, Iteration, Side
 from ..report import Block, Cell, Column, Table, Text
 from ..summary import Stat, statistics
 from .paper import LANCZOS_SHARES, TABLE1
@@ -68,9 +68,9 @@ def jobs(trials: int, settings: Mapping[str, Any]) -> list[Job]:
 def run_part(n: int, kappa: int, seed: int, first: int, last: int) -> dict[str, Any]:
     """Starts `first` to `last` − 1 of a cell, the methods in turn from each."""
     case = synthetic(n, kappa, seed)
-    sides = [*(Iteration(case, name, method) for name, method in ITERATIONS.items())]
-    whole = [Arpack(case, EIGSH), Default(case, DEFAULT)]
-    trials = [side.trial(number).to_dict() for number in range(first, last) for side in (*sides, *whole)]
+    sides: list[Side] = [Iteration(case, name, method) for name, method in ITERATIONS.items()]
+    sides += [Arpack(case, EIGSH), Default(case, DEFAULT)]
+    trials = [side.trial(number).to_dict() for number in range(first, last) for side in sides]
     return {"n": n, "kappa_B": kappa, "pair": case.made, "seed": seed, "trials": trials}
 
 

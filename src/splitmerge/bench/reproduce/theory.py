@@ -76,14 +76,14 @@ def _steps(A: Array, B: Array, x: Array) -> dict[str, float]:
     L = scipy.linalg.cholesky(B, lower=True)
     whitened = scipy.linalg.solve_triangular(L, scipy.linalg.solve_triangular(L, A, lower=True).T, lower=True)
     inside = _states((whitened + whitened.T) / 2, None, L.T @ x, SplitMerge())
-    quotients = [[state.eigenvalue for state in run] for run in (merges, inside)]
+    quotients = np.array([[state.eigenvalue for state in run] for run in (merges, inside)])
     # a state is the best multiple of the published iterate, which is `memory` times as long
     lengths = [state.memory or 1.0 for state in merges]
     published = [c * c * state.b - c * state.r for c, state in zip(lengths, merges, strict=True)]
     return {
         "rise": max(rises),
         "half": float(np.linalg.norm(power / np.linalg.norm(power) - half / np.linalg.norm(half))),
-        "transform": float(np.max(np.abs(np.subtract(*quotients)) / np.max(quotients))),
+        "transform": float(np.abs(quotients[0] - quotients[1]).max() / quotients.max()),
         "merge": _largest_rise([state.f for state in merges]),
         "published": _largest_rise(published),
     }

@@ -1,0 +1,123 @@
+"""`splitmerge compare`: our methods, the paper's, its rivals and the solvers of others on a pair in files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read
+from .names import look_up
+from .output import complain, say, say_json
+
+if TYPE_CHECKING:
+    from ..bench.contest import Entry
+
+EXAMPLES = """\
+  splitmerge compare K.mtx M.mtx                              everybody, for the largest eigenvalue
+  splitmerge compare K.mtx M.mtx -k 4 --which smallest        the four smallest
+  splitmerge compare K.mtx M.mtx --only default eigsh lobpcg  these three
+  splitmerge compare K.mtx M.mtx --report r.html              as a page, too"""
+OUTCOMES = """\
+outcomes:
+  right          the values agree with a reference that was counted, the residual with --tol
+  WRONG          the method called itself converged, and the values are others
+  not converged  it gave up, or the time was over
+  absent         it is not installed, or not for such a pair"""
+
+
+def add(subparsers: Any) -> None:
+    """The options."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="our methods and their rivals on a pair in files",
+        description="Time, products and accuracy of every method on one pair, one BLAS thread, judged alike.",
+        epilog=epilog(EXAMPLES, OUTCOMES, FILES),
+    )
+    add_pair(parser)
+    parser.add_argument("-k", type=int, default=1, metavar="N", help="how many pairs (default: 1)")
+    parser.add_argument("--which", choices=("largest", "smallest"), default="largest", help="(default: largest)")
+    parser.add_argument("--tol", type=float, default=1e-8, metavar="T", help="relative residual (default: 1e-8)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="who takes part; an unknown name shows the list")
+    parser.add_argument("--max-seconds", type=float, default=60.0, metavar="S", help="for each method (default: 60)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random starts (default: 0)")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of BLAS (default: 1)")
+    parser.add_argument("--report", metavar="FILE", help="a page with the table: r.html")
+    add_json(parser)
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Let them all run, and show the table; Ctrl-C shows what there is."""
+    from threadpoolctl import threadpool_limits
+
+    if args.report is not None:
+        check_writable(args.report, "--report", (args.A, args.B))
+    for option in ("seed", "threads"):
+        if getattr(args, option) < (option == "threads"):
+            raise Mistake(f"argument --{option}: {getattr(args, option)} is too small")
+    chosen = _chosen(args.only)
+    A, B = read(args)
+    entries: list[Entry] = []
+    with threadpool_limits(args.threads):
+        whole = _collect(args, A, B, chosen, entries)
+    if not entries:
+        raise KeyboardInterrupt
+    _show(args, entries)
+    if not whole:
+        complain("interrupted; what is shown is what was done", kind="")
+        return Code.INTERRUPTED
+    return Code.SUCCESS
+
+
+def _chosen(only: list[str] | None) -> list[str] | None:
+    """The names as the contest has them."""
+    if only is None:
+        return None
+    from ..bench.contest import names
+
+    known = {name.lower().replace("_", "-").replace(" ", "-"): name for name in names()}
+    known["default"] = names()[0]
+    return [look_up(name.replace(" ", "-"), known, "method") for name in only]
+
+
+def _collect(args: argparse.Namespace, A: Any, B: Any, chosen: list[str] | None, entries: list[Entry]) -> bool:
+    """Fill the entries; False when that was interrupted."""
+    from tqdm import tqdm
+
+    from ..bench.contest import Challenge, contest, names
+
+    task = Challenge(A, B, args.k, args.which, args.tol, args.seed, args.max_seconds)
+    total = len(names() if chosen is None else chosen)
+    with tqdm(total=total, desc="compare, finding the reference", disable=None, leave=False, file=sys.stderr) as bar:
+        try:
+            for entry in contest(task, chosen):
+                entries.append(entry)
+                bar.set_description(f"compare, done with {entry.name}")
+                bar.update()
+        except KeyboardInterrupt:
+            return False
+    return True
+
+
+def _show(args: argparse.Namespace, entries: list[Entry]) -> None:
+    from ..bench.contest import table
+    from ..bench.provenance import provenance
+    from .show import table as as_lines
+
+    files = [file for file in (args.A, args.B) if file is not None]
+    origin = provenance(args.typed, args.seed) | {"threads": args.threads}
+    caption = f"{' and '.join(files)}: {args.k} {args.which}, relative residual {args.tol:g}"
+    found = table(entries, caption)
+    if args.report is not None:
+        from ..bench.report import Report, Section, write
+
+        summary = (f"Every method on {' and '.join(files)}, one after the other, judged by the same code.",)
+        write(Report("Comparison", summary, (Section("Methods", (found,)),), origin), args.report)
+    if args.json:
+        say_json({"entries": [entry.to_dict() for entry in entries], "files": files, "provenance": origin})
+        return
+    lines = as_lines([column.name for column in found.columns], [[cell.text for cell in row] for row in found.rows])
+    notes = [f"{entry.name}: {entry.why}" for entry in entries if entry.outcome != "right" and entry.why]
+    say("\n".join([caption, *lines, *(["", *notes] if notes else [])]))
