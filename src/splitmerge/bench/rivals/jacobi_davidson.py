@@ -65,20 +65,18 @@ class JacobiDavidson(Method):
 
     def step(self, state: State) -> State:
         """The correction becomes a column; where it has nothing new, the space begins again with its Ritz vector."""
-        pencil, space = state.pencil, state.memory
+        pencil, space, norm = state.pencil, state.memory, state.pencil.kernels.norm
         t = self._correction(state)
+        V, BV = np.column_stack([pencil.found, space.V]), np.column_stack([pencil.B_found, space.BV])
         for _ in range(2):
-            Bt = pencil.apply_B(t)
-            t, Bt = pencil.project(t, Bt)
-            c = space.V.conj().T @ Bt
-            length = pencil.kernels.norm(t)
-            t = t - space.V @ c
-            if not pencil.kernels.norm(t) > 100 * pencil.eps * length:
+            length = norm(t)
+            t = t - V @ (BV.conj().T @ t)
+            if not norm(t) > 100 * pencil.eps * length:
                 return self.first(pencil, state.x, None)
-            t = t / pencil.kernels.norm(t)
+            t = t / norm(t)
         Bt = pencil.apply_B(t)
-        norm = pencil.B_norm(t, Bt)
-        t, Bt = t / norm, Bt / norm
+        length = pencil.B_norm(t, Bt)
+        t, Bt = t / length, Bt / length
         joined = space.joined(t, pencil.apply_A(t, Bt), Bt)
         return _best(pencil, joined.reduced(self.max_basis, self.keep))
 
@@ -87,13 +85,9 @@ class JacobiDavidson(Method):
         pencil, axpy = state.pencil, state.pencil.kernels.axpy
         u, Bu, value = state.x, state.Bx, state.value
 
-        def projected(x: Array) -> tuple[Array, Array]:
-            Bx = pencil.apply_B(x)
-            c = np.vdot(Bu, x)
-            return pencil.project(x - c * u, Bx - c * Bu)
-
         def multiply(x: Array, _: Array) -> Array:
-            x, Bx = projected(x)
+            c = np.vdot(Bu, x)
+            x, Bx = pencil.project(x - c * u, pencil.apply_B(x) - c * Bu)
             y = axpy(Bx, pencil.apply_A(x, Bx), a=-value)
             return pencil.project_dual(y - np.vdot(u, y) * Bu)
 
@@ -110,7 +104,7 @@ class JacobiDavidson(Method):
         T[np.arange(1, j + 1), np.arange(j)] = process.beta
         z = np.linalg.lstsq(T, np.eye(j + 1)[0] * -size, rcond=None)[0]
         t = process.vector(z.astype(u.dtype))
-        return t - np.vdot(Bu, t) * u
+        return np.asarray(t - np.vdot(Bu, t) * u)
 
 
 def _best(pencil: Pencil, space: Space) -> State:

@@ -45,10 +45,10 @@ class LazyEV(Method):
     Allen-Zhu and Li (2017), whose AppxPCA± is that of LazySVD (2016, algorithm 1): after some steps
     Δ = ½/(xᴴB(λB − A)⁻¹Bx) is at least half of λ − λ₁, λ becomes λ − Δ/2, and so on until Δ ≤ `gap` λ/3; then λ stays.
     No knowledge of λ₂ is needed, but the steps with the last λ are fast only if `gap` is not far above (λ₁ − λ₂)/λ₁.
-    Fixed here: `steps` before λ is moved, None for 2 log n; λ begins at twice λ₁(A)/λₙ(B), both from Lanczos; the systems
-    are solved by conjugate gradients from x/(λ − μ), preconditioned by the diagonal of B, to a residual `reduction` times
-    that of the eigenproblem; negative curvature undoes the last move of λ twice over. One product with A and B each an
-    inner step, and one more; it never solves with B.
+    Fixed here: `steps` before λ is moved, None for 2 log n; λ begins at twice λ₁(A)/λₙ(B), both from Lanczos; the
+    systems are solved by conjugate gradients from x/(λ − μ), preconditioned by the diagonal of B, to a residual
+    `reduction` times that of the eigenproblem; negative curvature undoes the last move of λ twice over. One product
+    with A and B each an inner step, and one more; it never solves with B.
     """
 
     gap: float = 0.01

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +14,10 @@ from ...kernels import Array
 from ...methods import Method
 from ...pencil import Pencil
 from ...state import State
-from ...stepsize import Adaptive
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
 
 # so often the trial step is shortened: the quotient cannot be seen to change any more
 SHORTEST = 60
-EXACT = Adaptive(relaxation=1.0).rule(lambda: 1.0, np.random.default_rng(0))
 
 
 class _OnSphere(Method):
@@ -32,10 +31,10 @@ class _OnSphere(Method):
 class RiemannianGradient(_OnSphere):
     """x ← the B-normalised x + t(B⁻¹Ax − μx), the gradient in the metric of B, t by Armijo's rule.
 
-    Absil, Mahony and Sepulchre (2008, section 4.2 and 4.6), with normalisation for the retraction. Fixed here: the
-    first trial step of all is 1/μ (the power method's), later ones are twice the last step, a step is accepted that
-    gains `sufficient` of what the slope promises, and otherwise shortened to `shorten` of it. One product with A and one
-    solve a step, whatever the number of trials: along x + td everything follows from Ax, Ad, Bx and Bd.
+    Absil, Mahony and Sepulchre (2008, sections 4.2 and 4.6), with normalisation for the retraction. Fixed here: the
+    first trial step of all is 1/μ (the power method's), later ones are twice the last step; a step is accepted that
+    gains `sufficient` of what the slope promises, and otherwise shortened to `shorten` of it. One product with A and
+    one solve a step, whatever the number of trials: along x + td everything follows from Ax, Ad, Bx and Bd.
     """
 
     inner: InnerSolver | None = None
@@ -51,9 +50,9 @@ class RiemannianGradient(_OnSphere):
         """Backtrack from the trial step."""
         g = ascent(state, state.value)
         t = 2 * state.memory if state.memory is not None else 1 / state.value
-        slope = state.pencil.kernels.dot(g.d, g.Bd)
+        ray = _Ray.along(state, g, g)
         for _ in range(SHORTEST):
-            if _gain(state, g, slope, t) >= self.sufficient * t * 2 * slope / state.b:
+            if ray.gain(t) >= self.sufficient * t * 2 * ray.slope / state.b:
                 break
             t *= self.shorten
         following = moved(state, t, g, normalise=True)
@@ -61,12 +60,35 @@ class RiemannianGradient(_OnSphere):
         return following
 
 
-def _gain(state: State, g: Direction, slope: float, t: float) -> float:
-    """By how much the quotient is larger at x + tg, without the cancellation of a difference of two quotients."""
-    dot = state.pencil.kernels.dot
-    Bgg = dot(g.d, g.Bd)
-    numerator = 2 * t * slope + t * t * (dot(g.d, g.Ad) - state.value * Bgg)
-    return numerator / (state.b + 2 * t * dot(state.x, g.Bd) + t * t * Bgg)
+class _Ray(NamedTuple):
+    """The Rayleigh quotient along x + td: μ + (2t slope + t² curvature) / (b + 2t mixed + t² square).
+
+    The slope is dᴴ(Ax − μBx) as it is: that of a difference of quotients would be lost long before x has converged.
+    """
+
+    slope: float
+    curvature: float
+    b: float
+    mixed: float
+    square: float
+
+    @classmethod
+    def along(cls, state: State, along: Direction, g: Direction) -> _Ray:
+        """For a direction, g the gradient."""
+        dot, square = state.pencil.kernels.dot, state.pencil.kernels.dot(along.d, along.Bd)
+        curvature = dot(along.d, along.Ad) - state.value * square
+        return cls(dot(along.d, g.Bd), curvature, state.b, dot(state.x, along.Bd), square)
+
+    def gain(self, t: float) -> float:
+        """By how much the quotient is larger at t than at 0."""
+        return (2 * t * self.slope + t * t * self.curvature) / (self.b + 2 * t * self.mixed + t * t * self.square)
+
+    def best(self) -> float:
+        """Where it is largest: slope b + curvature b t + (curvature mixed − slope square) t² = 0."""
+        middle = self.curvature * self.b
+        quadratic = self.curvature * self.mixed - self.slope * self.square
+        denominator = math.sqrt(max(middle**2 - 4 * quadratic * self.slope * self.b, 0.0)) - middle
+        return 2 * self.slope * self.b / denominator if denominator > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -90,8 +112,7 @@ class RiemannianConjugateGradient(_OnSphere):
             here = Direction(state.x, state.Ax, state.Bx)
             last = past.direction.plus(-_dot(state.x, past.direction.Bd) / state.b, here)
             direction, past = conjugated(state, g, last, past)
-        # the rule goes along −d
-        following = moved(state, -EXACT(state, *direction), direction, normalise=True)
+        following = moved(state, _Ray.along(state, direction, g).best(), direction, normalise=True)
         following.memory = past
         return following
 
