@@ -8,6 +8,9 @@ from ...kernels import Array, combine
 from ...methods.mirror_descent import REFRESH
 from ...state import State
 
+# From so many times the rounding of B⁻¹Ax on, its solve may have lost a gradient.
+LOST = 1e5
+
 
 class Direction(NamedTuple):
     """d with A d and B d."""
@@ -31,11 +34,14 @@ class Past(NamedTuple):
 
 
 def ascent(state: State, value: float) -> Direction:
-    """g = B⁻¹Ax − `value` x with one solve and one product with A; for an x on which it does not vanish."""
+    """g = B⁻¹Ax − `value` x with one solve and one product with A; near the end B g takes a product as well."""
     pencil, axpy = state.pencil, state.pencil.kernels.axpy
     Tx, BTx = pencil.solve_B(state.Ax, state.value * state.x, state.value * state.Bx)
     g = combine(axpy, Tx, -value, state.x)
     Bg = g if pencil.identity else combine(axpy, BTx, -value, state.Bx)
+    if pencil.kernels.dot(g, Bg) <= (LOST * pencil.eps * state.value) ** 2 * state.b:
+        # what cancellation leaves of B g is no longer that of g, and a line search with it could go anywhere
+        Bg = pencil.apply_B(g)
     return Direction(g, pencil.apply_A(g, Bg), Bg)
 
 
