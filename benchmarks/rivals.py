@@ -17,6 +17,7 @@ from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
 
 import splitmerge as sm
+from splitmerge.bench.external import LADDER
 
 try:
     import primme
@@ -25,8 +26,6 @@ except ImportError:
 
 K = 10
 ANGLE, RESIDUAL = 1e-5, 1e-8
-# from 1e-1 to 1e-14 by half decades
-LADDER = tuple(float(f"{tol:.3g}") for tol in 10.0 ** -np.arange(1, 14.25, 0.5))
 LOBPCG_STEPS = 2000
 PEERS = ("eigsh", "eigsh Cholesky", "eigh", "lobpcg", "primme")
 
