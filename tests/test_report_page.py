@@ -362,9 +362,8 @@ def test_plots_with_nothing_to_show_do_not_fail(open_page):
     assert page.locator(".draw > svg[viewBox]").count() == len(plots)
 
 
-@pytest.mark.parametrize("word", ["word", "W" * 300, HOSTILE], ids=["short", "long", "hostile"])
-def test_fits_a_phone(open_page, word):
-    page = open_page(sample(word), width=375)
+def test_fits_a_phone(open_page):
+    page = open_page(sample("W" * 300), width=375)
     page.wait_for_selector(".draw > svg[viewBox]")
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     frame = page.locator(".scroll")
@@ -381,8 +380,8 @@ def test_dark_by_the_system_and_by_the_button(open_page):
     for page, name, other in ((light, "Dark", black), (dark, "Light", white)):
         page.get_by_role("button", name=name, exact=True).click()
         assert page.evaluate(paper) == other
-        page.reload()
-        assert page.evaluate(paper) == other
+    dark.reload()
+    assert dark.evaluate(paper) == white
 
 
 def test_complete_without_javascript(open_page):
@@ -395,8 +394,9 @@ def test_complete_without_javascript(open_page):
 
 
 def test_hostile_text_is_shown_and_does_nothing(open_page):
-    page = open_page(sample(HOSTILE))
+    page = open_page(sample(HOSTILE), width=375)
     page.wait_for_selector(".draw > svg[viewBox]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
     page.locator("tbody th").first.hover()
     assert page.locator("#tip").inner_text() == HOSTILE
     for place in ("h1", "h2[id]", "main p", "figcaption span", "thead .why", "tbody small", ".axis", "dd"):
@@ -411,8 +411,9 @@ def test_everything_is_reached_by_the_tab_key(open_page):
     page = open_page(sample())
     page.keyboard.press("Tab")
     assert page.locator(".skip").evaluate("each => each === document.activeElement")
-    seen = set()
-    for _ in range(60):
+    page.evaluate(
+        "seen = []; addEventListener('focusin', ({ target }) => seen.push(target.className || target.tagName))"
+    )
+    for _ in range(40):
         page.keyboard.press("Tab")
-        seen.add(page.evaluate("document.activeElement.className || document.activeElement.tagName"))
-    assert {"A", "tool", "csv", "scroll", "sort", "why", "draw", "BUTTON"} <= seen
+    assert {"A", "tool", "csv", "scroll", "sort", "why", "draw", "BUTTON"} <= set(page.evaluate("seen"))

@@ -52,6 +52,7 @@ class Plot {
     let width = 0; // the height follows from the width: only the width asks for a new drawing
     const look = () => { if (width !== (width = this.box.clientWidth)) this.draw(); };
     new ResizeObserver(() => requestAnimationFrame(look)).observe(this.box);
+    look();
   }
 
   range(axis) {
@@ -243,8 +244,7 @@ class Plot {
     const { box } = this;
     const inside = (event) => {
       const at = this.svg.getBoundingClientRect();
-      const corner = [at.left + this.corner[0], at.top + this.corner[1]];
-      const moved = [event.clientX - corner[0], event.clientY - corner[1]];
+      const moved = [event.clientX - at.left - this.corner[0], event.clientY - at.top - this.corner[1]];
       return moved.map((by, axis) => Math.max(0, Math.min(this.size[axis], by)));
     };
     const follow = (event) => {
