@@ -61,6 +61,12 @@ class TestSound:
         assert "B  the identity" in text
         assert "Hermitian to the last bit" in text
 
+    def test_counts_are_in_the_units_of_the_file(self):
+        op, _ = pair_facts.operators(np.diag([1e200, -1e200, 0.0]), None)
+        found = pair_facts.definiteness(op, None)
+        assert (found.word, found.negative, found.zero) == ("indefinite", 1, 1)
+        assert "e+18" in found.how
+
     def test_condition_is_estimated(self):
         A, B = sm.gallery.synthetic_pair(600, kappa_B=1000, rng=0)
         op = pair_facts.operators(A, B)[1]

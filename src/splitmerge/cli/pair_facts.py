@@ -73,7 +73,9 @@ def definiteness(op: Operator, cost: Costs | None) -> Definite:
         return Definite("not positive definite", "it has no Cholesky factorisation")
     word = "indefinite" if negative else "singular" if below else "nearly singular"
     zero = below - negative
-    return Definite(word, f"{negative} negative eigenvalues and {zero} within {tiny:.1g} of zero", negative, zero)
+    # in the user's units
+    margin = tiny / abs(op.scale)
+    return Definite(word, f"{negative} negative eigenvalues and {zero} within {margin:.1g} of zero", negative, zero)
 
 
 def _count(op: Operator) -> int | None:
