@@ -18,8 +18,8 @@ from checking import check, operator_of, refuse
 from pairs import EASY, indefinite, pair_of, well_separated
 from splitmerge import Reason, SineAngle
 from splitmerge.bench import rivals
-from splitmerge.bench.rivals.auchmuty import line_search, quartic
 from splitmerge.bench.rivals.direction import ascent
+from splitmerge.bench.rivals.quartic import line_search, quartic
 from theory import first_states
 
 DEFAULTS = [getattr(rivals, name)() for name in rivals.__all__]
@@ -190,7 +190,7 @@ class TestOptions:
             rivals.JacobiDavidson(minres_steps=1),
             rivals.JacobiDavidson(max_basis=2, keep=1),
             rivals.LazyEV(gap=1e-4, steps=1, reduction=0.5),
-            rivals.RiemannianGradient(sufficient=0.5, shorten=0.1),
+            rivals.RiemannianGradient(sufficient=0.1, shorten=0.3),
         ],
         ids=repr,
     )

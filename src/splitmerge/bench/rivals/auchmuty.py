@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,49 +14,7 @@ from ...pencil import Pencil
 from ...state import State
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
 from .localise import Guard, inverse_applied, need_entries
-
-
-def quartic(state: State) -> float:
-    """G(x) = ¼(xᴴBx)² − ½xᴴAx, stationary where Ax = (xᴴBx)Bx."""
-    return state.b**2 / 4 - state.s / 2
-
-
-def line_search(state: State, along: Direction, slope: float) -> float:
-    """The t for which G(x + td) is least: a root of a cubic; `slope` is −dᴴ∇G(x)."""
-    dot = state.pencil.kernels.dot
-    xBd, dBd, dAd = dot(state.x, along.Bd), dot(along.d, along.Bd), dot(along.d, along.Ad)
-    if not dBd > 0:
-        return 0.0
-    # G(x + τd/‖d‖_B) − G(x) has the derivative τ³ + 3aτ² + bτ + c
-    length = math.sqrt(dBd)
-    a, b, c = xBd / length, (2 * xBd**2 - dAd) / dBd + state.b, -slope / length
-
-    def gain(t: float) -> float:
-        return -t * (c + t * (b / 2 + t * (a + t / 4)))
-
-    return max(_roots(a, b, c), key=gain) / length
-
-
-def _roots(a: float, b: float, c: float) -> list[float]:
-    """The real roots of τ³ + 3aτ² + bτ + c, from those of u³ + 3pu + 2q with u = τ + a."""
-    p, q = b / 3 - a * a, a**3 - a * b / 2 + c / 2
-    square = q * q + p**3
-    if square > 0:
-        u = math.cbrt(math.sqrt(square) + abs(q))
-        roots = [math.copysign(1.0, q) * (p / u - u)]
-    else:
-        angle = math.acos(max(-1.0, min(1.0, -q / (-p) ** 1.5))) if p else 0.0
-        roots = [2 * math.sqrt(-p) * math.cos((angle + 2 * math.pi * k) / 3) for k in range(3)]
-    return [_polished(u - a, a, b, c) for u in roots]
-
-
-def _polished(t: float, a: float, b: float, c: float) -> float:
-    """Two steps of Newton's: near an eigenvector c and one root are tiny, and subtracting a has spoilt it."""
-    for _ in range(2):
-        derivative = b + t * (6 * a + 3 * t)
-        if derivative:
-            t -= (c + t * (b + t * (3 * a + t))) / derivative
-    return t
+from .quartic import line_search, quartic
 
 
 class _OfBestLength(Method):
@@ -70,9 +27,9 @@ class _OfBestLength(Method):
 class AuchmutyDescent(_OfBestLength):
     """x ← x + t(B⁻¹Ax − (xᴴBx)x): steepest descent on ¼(xᴴBx)² − ½xᴴAx in the metric of B, with the best t.
 
-    Auchmuty (1991) has the principle and the exact line search, Mongeau and Torki (2004) the comparison of methods for
-    it. Both write it for B = I; the metric is fixed here to be that of B, as then the steps are the same in
-    any basis. One product with A and one solve a step.
+    Auchmuty (1991) has the principle, Mongeau and Torki (2004) the methods for it. Fixed here: gradients are taken in
+    the metric of B, as then the steps are the same in any basis. The line search takes the best root of a cubic. One
+    product with A and one solve a step.
     """
 
     inner: InnerSolver | None = None

@@ -66,9 +66,10 @@ class LazyEV(Method):
     def setup(self, pencil: Pencil, rng: np.random.Generator) -> Setup:
         """Where λ begins."""
         lowest, highest = _ends(pencil.apply_plain_A, pencil, rng)
-        least = 1.0 if pencil.identity else _ends(pencil.apply_B, pencil, rng)[0]
+        least, most = (1.0, 1.0) if pencil.identity else _ends(pencil.apply_B, pencil, rng)
+        top = 2 * max(abs(lowest), abs(highest)) / max(least, pencil.eps * most)
         entries = pencil.B is not None and pencil.B.matrix is not None
-        return Setup(2 * max(abs(lowest), abs(highest)) / least, Diagonal().prepare(pencil) if entries else None)
+        return Setup(top, Diagonal().prepare(pencil) if entries else None)
 
     def first(self, pencil: Pencil, x: Array | None, memory: Setup) -> State:
         """The start; A may have been shifted since the set-up."""
@@ -85,14 +86,14 @@ class LazyEV(Method):
         pencil, shift = state.pencil, state.memory
         y = self._inverse(state, shift)
         if y is None:
-            raised = shift._replace(
-                value=shift.value + 2 * shift.moved, moved=2 * shift.moved, left=self._count(pencil)
-            )
+            further = 2 * shift.moved
+            raised = Shift(shift.value + further, further, self._count(pencil), False, shift.P)
             return start(pencil, state.x, raised)
         following = start(pencil, y, shift._replace(left=shift.left - 1))
         if shift.last or shift.left > 1:
             return following
         delta = 0.5 * state.b / pencil.kernels.dot(state.Bx, y)
+        # where x is still far from an eigenvector Δ promises too much: λ must stay above what x itself shows
         value = max(shift.value - delta / 2, following.value + delta / 4)
         last = delta <= self.gap * value / 3
         following.memory = Shift(value, delta / 2, self._count(pencil), last, shift.P)

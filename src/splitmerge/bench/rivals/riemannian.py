@@ -33,12 +33,13 @@ class RiemannianGradient(_OnSphere):
 
     Absil, Mahony and Sepulchre (2008, sections 4.2 and 4.6), with normalisation for the retraction. Fixed here: the
     first trial step of all is 1/μ (the power method's), later ones are twice the last step; a step is accepted that
-    gains `sufficient` of what the slope promises, and otherwise shortened to `shorten` of it. One product with A and
-    one solve a step, whatever the number of trials: along x + td everything follows from Ax, Ad, Bx and Bd.
+    gains `sufficient` of what the slope promises (with much less than a half the steps may overshoot for ever), and
+    otherwise shortened to `shorten` of it. One product with A and one solve a step, whatever the number of trials:
+    along x + td everything follows from Ax, Ad, Bx and Bd.
     """
 
     inner: InnerSolver | None = None
-    sufficient: float = 1e-4
+    sufficient: float = 0.5
     shorten: float = 0.5
 
     def __post_init__(self) -> None:
