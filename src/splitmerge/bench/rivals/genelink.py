@@ -40,7 +40,7 @@ class Constants(NamedTuple):
 class GenELinK(Method):
     """W ← B⁻¹AW nearly, and orthonormalised: by Nesterov's gradient descent on ½wᴴBw − wᴴ(AW), a step of power.
 
-    Ge, Jin, Kakade, Netrapalli and Sidford (2016, algorithm 1). It begins at WΓ with Γ = (WᴴBW)⁻¹WᴴAW, so that a
+    Ge, Jin, Kakade, Netrapalli and Sidford (2016). It begins at WΓ with Γ = (WᴴBW)⁻¹WᴴAW, so that a
     reduction of the error by a constant is enough: fixed here are `accuracy` √κ(B) inner steps. λ₁(B) is bounded by
     Lanczos; λₙ(B) is the least Ritz value of the same run: too large rather than too small, which makes the momentum
     too small but never unstable. Columns are orthonormalised one after the other, so the first, which is the state,

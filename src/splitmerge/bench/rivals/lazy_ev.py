@@ -42,7 +42,7 @@ class Shift(NamedTuple):
 class LazyEV(Method):
     """x ← (λB − A)⁻¹Bx nearly, with λ > λ₁ that comes down to λ₁ as fast as x allows.
 
-    Allen-Zhu and Li (2017), whose AppxPCA± is that of LazySVD (2016, algorithm 1): after some steps
+    Allen-Zhu and Li (2017), whose AppxPCA± is that of LazySVD (2016): after some steps
     Δ = ½/(xᴴB(λB − A)⁻¹Bx) is at least half of λ − λ₁, λ becomes λ − Δ/2, and so on until Δ ≤ `gap` λ/3; then λ stays.
     No knowledge of λ₂ is needed, but the steps with the last λ are fast only if `gap` is not far above (λ₁ − λ₂)/λ₁.
     Fixed here: `steps` before λ is moved, None for 2 log n; λ begins at twice λ₁(A)/λₙ(B), both from Lanczos; the
