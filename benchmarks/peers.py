@@ -16,8 +16,9 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import splitmerge as sm
+from splitmerge.bench.external import LADDER
 
-from .rivals import LADDER, PEERS, K, Problem, Side, lanczos_products, limit, ours, peers, primme
+from .rivals import PEERS, K, Problem, Side, lanczos_products, limit, ours, peers, primme
 from .workspace import memory
 
 OUT = Path("out/peers.json")

@@ -17,7 +17,6 @@ from scipy.linalg import blas, lapack
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
 
 import splitmerge as sm
-from splitmerge.bench.external import LADDER
 
 try:
     import primme

@@ -140,21 +140,24 @@ def _quadratic(mesh: Tetrahedra) -> tuple[sp.csr_array, sp.csr_array]:
     skfem = _skfem()
     points = (mesh.points / mesh.points.max(axis=0)).T
     tetrahedra = skfem.MeshTet(np.ascontiguousarray(points), np.ascontiguousarray(mesh.corners.T))
-    return _assembled(skfem.Basis(tetrahedra, skfem.ElementTetP2()))
+    K, M = _assembled(skfem.Basis(tetrahedra, skfem.ElementTetP2()))
+    return _rounded(K), _rounded(M)
 
 
 def _assembled(basis: Any) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of the inner unknowns, without entries that are zero but for rounding."""
+    """Stiffness and mass of the inner unknowns."""
     from skfem.models.poisson import laplace, mass
 
     inner = basis.complement_dofs(basis.get_dofs())
-    pair = []
-    for form in (laplace, mass):
-        X = sp.csr_array(sp.csr_array(form.assemble(basis))[inner][:, inner])
-        X.data[abs(X.data) < 1e-12 * abs(X.data).max()] = 0.0
-        X.eliminate_zeros()
-        pair.append(sp.csr_array((X + X.T) / 2))
-    return pair[0], pair[1]
+    K, M = (sp.csr_array(form.assemble(basis))[inner][:, inner] for form in (laplace, mass))
+    return sp.csr_array(K), sp.csr_array(M)
+
+
+def _rounded(X: sp.csr_array) -> sp.csr_array:
+    """Symmetric to the last bit, and without entries that are zero but for rounding."""
+    X.data[abs(X.data) < 1e-12 * abs(X.data).max()] = 0.0
+    X.eliminate_zeros()
+    return sp.csr_array((X + X.T) / 2)
 
 
 def _skfem() -> Any:
