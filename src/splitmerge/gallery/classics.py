@@ -41,7 +41,7 @@ def mikota_chain_values(n: int) -> Array:
 def clement_pair(n: int) -> tuple[sp.csr_array, sp.csr_array]:
     """Kac, Sylvester and Clement's matrix, made symmetric by weights: λ = 1 − n, 3 − n, …, n − 1.
 
-    Indefinite, each end as large as the other, and κ(B) is about 2ⁿ only because B is badly scaled.
+    Indefinite, each end as large as the other, and κ(B) grows like 2ⁿ, but only because B is badly scaled.
 
     >>> A, B = clement_pair(3)
     >>> A.toarray()
@@ -72,8 +72,8 @@ def clement_pair_values(n: int) -> Array:
 def legendre_pair(n: int) -> tuple[Array, Array]:
     """Legendre's equation in powers of x on [0, 1], so that B is Hilbert's matrix: λ = l(l + 1), l = 0, …, n − 1.
 
-    A_ij = ij/((i + j)(i + j + 1)) is singular. κ(B) is 1.6e13 for n = 10, and from n = 13 on B is not positive definite
-    to working precision.
+    A_ij = ij/((i + j)(i + j + 1)) is singular. κ(B) is 1.6e13 for n = 10, and from about n = 14 on B is not
+    positive definite to working precision.
 
     >>> A, B = legendre_pair(2)
     >>> A
