@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import splitmerge as sm
-from commands import command, environment, mikota, refused, solved
+from commands import command, environment, mikota, solved
 from pairs import pair_of
-from splitmerge.bench import report as pages
 from splitmerge.bench.report import Plot, Table, Text
 from splitmerge.cli import main
 from splitmerge.cli.report import report_of
@@ -65,9 +64,6 @@ class TestFiles:
         assert "no steps to show" in report.sections[1].blocks[0].paragraphs[0]
 
     def test_report_is_written(self, here, capsys):
-        if not hasattr(pages, "write"):
-            assert "cannot write pages yet" in refused(capsys, "solve", "K.mtx", "--report", "r.html")
-            pytest.skip("the writer of pages is not here yet")
         assert main(["solve", "K.mtx", "M.mtx", "--report", "r.html"]) == 0
         assert "Eigenpairs of K.mtx and M.mtx" in (here / "r.html").read_text(encoding="utf-8")
 

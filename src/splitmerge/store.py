@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import zipfile
-from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +25,7 @@ from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, Multi
 from .solution import Absent, Problem, Seconds, Solution, Verdict
 from .stepsize import Adaptive, Fixed, Sampled
 from .stopping import MaxSeconds, MaxSteps, Reason, Residual, Stagnation, _Both, _Either
+from .whole_file import whole_file
 
 FORMAT = "splitmerge solution"
 VERSION = 1
@@ -65,7 +63,8 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "problem": None if solution.problem is None else _taken_down(solution.problem, arrays),
     }
     text = json.dumps(header, default=_plain_number).encode()
-    _write(Path(os.path.realpath(path)), {"header": np.frombuffer(text, np.uint8)} | arrays)
+    with whole_file(path) as file:
+        np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
 
 
 def load(path: str | PathLike[str], A: Any = None, B: Any = None) -> Solution:
@@ -144,20 +143,6 @@ def _plain_number(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} cannot be written to a file")
-
-
-def _write(path: Path, arrays: Mapping[str, Array]) -> None:
-    """All or nothing: to a file beside `path`, which then takes its place."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(beside, "xb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
 
 
 def _read(path: str | PathLike[str]) -> dict[str, Array]:

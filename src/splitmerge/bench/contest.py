@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -27,8 +28,8 @@ OURS: dict[str, Method | None] = {"splitmerge (default)": None, "Accelerated": A
 PAPER: dict[str, Method] = {
     "Split-Merge": SplitMerge(),
     "Power": Power(),
-    "MirrorDescent": MirrorDescent(),
-    "GradientDescent": GradientDescent(),
+    "Mirror Descent": MirrorDescent(),
+    "Gradient Descent": GradientDescent(),
     "Lanczos": Lanczos(),
 }
 # So near to the reference, relative to the largest of the values sought, a value is the right one.
@@ -83,6 +84,15 @@ def names() -> list[str]:
     return [name for name, _ in _contestants()]
 
 
+def spelled(name: str) -> str:
+    """The name of a class in words.
+
+    >>> spelled("JacobiDavidson"), spelled("LazyEV")
+    ('Jacobi Davidson', 'LazyEV')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", name)
+
+
 def contest(task: Challenge, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
     """One entry after the other, of those `chosen` or of all; the first call finds the reference.
 
@@ -98,7 +108,7 @@ def _contestants() -> Iterator[tuple[str, Callable[[Challenge, Array], Entry]]]:
     families: dict[str, dict[str, Method | None]] = {
         "ours": OURS,
         "paper": dict(PAPER),
-        "rival": {name: getattr(rivals, name)() for name in rivals.__all__},
+        "rival": {spelled(name): getattr(rivals, name)() for name in rivals.__all__},
     }
     for kind, methods in families.items():
         for name, method in methods.items():

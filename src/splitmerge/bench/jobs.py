@@ -21,6 +21,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from ..whole_file import write_text
+
 
 @dataclass(frozen=True)
 class Job:
@@ -53,19 +55,12 @@ class Store:
     def put(self, job: Job, data: Any, provenance: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the result of the job."""
         kept = {"key": job.key, "settings": dict(job.settings), "provenance": dict(provenance), "data": data}
+        self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self._path(job), json.dumps(finite(kept), indent=1))
         return kept
 
     def _path(self, job: Job) -> Path:
         return self.folder / f"{job.key}.json"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write the file in one go: a crash leaves the old one, or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)
 
 
 def finite(value: Any) -> Any:

@@ -20,8 +20,15 @@ class Stat:
     deviation: float
     setup: float
     steps: float
-    products: float
-    solves: float
+    A_products: float
+    B_products: float
+    B_solves: float
+    P_solves: float
+
+    @property
+    def solves(self) -> float:
+        """With B, or with a P for which PᴴP = B in their place."""
+        return self.B_solves or self.P_solves
 
     @property
     def share(self) -> float:
@@ -45,10 +52,10 @@ def statistics(trials: Iterable[Mapping[str, Any]]) -> dict[str, Stat]:
 def _stat(trials: list[Mapping[str, Any]]) -> Stat:
     good = [trial for trial in trials if trial["success"]]
     if not good:
-        return Stat(len(trials), 0, math.inf, math.nan, math.nan, math.nan, math.nan, math.nan)
+        return Stat(len(trials), 0, math.inf, *[math.nan] * 7)
 
-    def mean(*names: str) -> float:
-        return float(np.mean([sum(trial[name] for name in names) for trial in good]))
+    def mean(name: str) -> float:
+        return float(np.mean([trial[name] for trial in good]))
 
     return Stat(
         len(trials),
@@ -58,5 +65,7 @@ def _stat(trials: list[Mapping[str, Any]]) -> Stat:
         mean("setup"),
         mean("steps"),
         mean("A_products"),
-        mean("B_solves", "P_solves"),
+        mean("B_products"),
+        mean("B_solves"),
+        mean("P_solves"),
     )

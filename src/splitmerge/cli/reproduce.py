@@ -39,6 +39,9 @@ def add(subparsers: Any) -> None:
     parser.add_argument("target", choices=TARGETS, metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--trials", type=int, default=100, metavar="N", help="starts (default: 100, as in the paper)")
     parser.add_argument("--quick", action="store_true", help="two starts only")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", metavar="N", help="of table 1 these n only (default: 256 512 1024)"
+    )
     parser.add_argument("--out", default="reproduction", metavar="DIR", help="folder (default: reproduction)")
     parser.add_argument(
         "--pair",
@@ -70,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             processes=args.processes,
             threads=args.threads,
+            **({"sizes": args.sizes} if args.sizes else {}),
             pairs=[tuple(pair) for pair in args.pair],
             command=args.typed,
         )

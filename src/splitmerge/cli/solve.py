@@ -146,8 +146,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_writable(args.output, "-o", (args.A, args.B))
     if args.report is not None:
         check_writable(args.report, "--report", (args.A, args.B, args.output))
-        if _page_writer() is None:
-            raise Mistake("--report: this version cannot write pages yet; leave it out")
 
 
 def _keep(args: argparse.Namespace, solution: Solution) -> list[str]:
@@ -173,16 +171,10 @@ def _save(args: argparse.Namespace, solution: Solution) -> None:
 
 
 def _report(args: argparse.Namespace, solution: Solution) -> None:
+    from ..bench.report import write
     from .report import report_of
 
-    _page_writer()(report_of(solution, _files(args), args.typed, args.seed), args.report)
-
-
-def _page_writer() -> Any:
-    """What makes a page of a report, or None in a version that has no such thing."""
-    from ..bench import report
-
-    return getattr(report, "write", None)
+    write(report_of(solution, _files(args), args.typed, args.seed), args.report)
 
 
 def _show(args: argparse.Namespace, solution: Solution) -> None:

@@ -6,20 +6,18 @@ import base64
 import hashlib
 import json
 import math
-import os
-import secrets
 from collections.abc import Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from itertools import count
 from os import PathLike
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from ...kernels import Array
+from ...whole_file import write_text
 from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Table, Text
 
 COLOURS = 8  # as many as report.css has
@@ -58,19 +56,8 @@ def html(report: Report) -> str:
 
 
 def write(report: Report, path: str | PathLike[str]) -> None:
-    """Write the page to `path`, all or nothing: to a file beside it, which then takes its place."""
-    target = Path(os.path.realpath(path))
-    page = html(report).encode("utf-8", "replace")  # a file name that is no UTF-8 must not cost the report
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(beside, "xb") as file:
-            file.write(page)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    """Write the page to `path`, all or nothing."""
+    write_text(path, html(report))
 
 
 def _header(report: Report) -> str:
@@ -106,7 +93,9 @@ def _table(table: Table, name: str) -> str:
     rows = "".join(f"<tr>{''.join(map(_cell, count(), table.columns, row))}</tr>\n" for row in table.rows)
     if not rows:
         rows = f'<tr><td class="none" colspan="{max(1, len(table.columns))}">no rows</td></tr>'
-    return f"""<figure class="table">
+    # mostly words: on a phone their rows become cards
+    kind = "table prose" if 2 * sum(column.numeric for column in table.columns) < len(table.columns) else "table"
+    return f"""<figure class="{kind}">
 <figcaption><span id="{name}">{escape(table.caption)}</span> {link}</figcaption>
 <div class="scroll" role="region" aria-labelledby="{name}" tabindex="0">
 <table aria-labelledby="{name}"><thead><tr>{head}</tr></thead>
@@ -133,7 +122,7 @@ def _cell(place: int, column: Column, cell: Cell) -> str:
         element = {"best": "strong", "second": "u"}.get(cell.mark, "span")
         body = f'<{element} class="mark {cell.mark}">{body}</{element}>'
     body = _explained(body, cell.why) + (f"<small>{escape(cell.below)}</small>" if cell.below else "")
-    attributes = ' class="numeric"' if column.numeric else ""
+    attributes = f' data-head="{escape(column.name)}"' + (' class="numeric"' if column.numeric else "")
     # what to sort by: nothing for None, and for a number that has no place among the others
     if isinstance(cell.key, str):
         attributes += f' data-word="{escape(cell.key)}"'

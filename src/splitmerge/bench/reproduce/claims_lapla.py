@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..summary import Stat
 from .judgement import Claim, Judgement, by_share
-from .lapla import CHOLESKY, PCG
-from .paper import PCG_GAINS
+from .lapla import CHOLESKY, PCG, label
+from .paper import LAPLA_SIZES, PCG_GAINS
 from .results import Results
+from .table1 import RANKED
+
+# so near to the paper's factor counts as that factor
+NEAR = 1.5
+
+
+def _settings(results: Results) -> Iterator[tuple[str, str, dict[str, Stat]]]:
+    """Each pair with each inner solver: the paper's five methods there, of which GD solves with neither."""
+    for name, stats in results.pairs.items():
+        for inner in (CHOLESKY, PCG):
+            sides = {method: stats.get(label(method, inner)) or stats.get(method) for method in RANKED}
+            yield name, inner, {method: stat for method, stat in sides.items() if stat is not None}
 
 
 def _best_on_clustered(results: Results) -> Judgement:
-    figures, good, total = [], 0, 0
-    for name, stats in results.pairs.items():
-        for inner in (CHOLESKY, PCG):
-            sides = {side: stat.seconds for side, stat in stats.items() if side.endswith(inner) or ", " not in side}
-            ranked = sorted(
-                (side for side in sides if "adaptive" not in side and "reorth" not in side), key=sides.__getitem__
-            )
-            total += 1
-            good += ranked[0].startswith("Split-Merge")
-            figures.append(f"{name}, {inner}: {ranked[0].partition(',')[0]} {sides[ranked[0]]:.2g} s, "
-                           f"Split-Merge {sides[f'Split-Merge, {inner}']:.2g} s")  # fmt: skip
+    figures, winners = [], []
+    for name, inner, sides in _settings(results):
+        best = min(sides, key=lambda method: sides[method].seconds)
+        winners.append(best)
+        figures.append(
+            f"{name}, {inner}: {best} {sides[best].seconds:.2g} s, Split-Merge {sides['Split-Merge'].seconds:.2g} s"
+        )
+    good = winners.count("Split-Merge")
     return Judgement(
-        by_share(good, total) if good else "not reproduced",
+        by_share(good, len(winners)) if good else "not reproduced",
         "; ".join(figures),
-        "Lanczos, written with care, needs a fraction of the products" if good < total else "",
+        "Lanczos needs a fraction of the products, also as the plain recurrence" if "Lanczos" in winners else "",
     )
 
 
 def _gain_from_pcg(results: Results) -> Judgement:
-    figures, reached, gained, total = [], 0, 0, 0
-    for (name, stats), (which, paper) in zip(results.pairs.items(), PCG_GAINS.items(), strict=False):
-        factor, cg = stats[f"Split-Merge, {CHOLESKY}"], stats[f"Split-Merge, {PCG}"]
-        gain = factor.seconds / cg.seconds
-        total, reached, gained = total + 1, reached + (gain >= paper / 1.5), gained + (gain > 1)
-        figures.append(
-            f"{name}: {gain:.2f} by iteration, {factor.whole / cg.whole:.2f} with the set-up (paper's Lapla{which}: "
-            f"{paper:g})"
-        )
+    figures, gains, reached = [], [], []
+    for name, stats in results.pairs.items():
+        factor, cg = stats[label("Split-Merge", CHOLESKY)], stats[label("Split-Merge", PCG)]
+        gains.append(factor.seconds / cg.seconds)
+        size = results.factors.get(name, {}).get("n")
+        paper = next((PCG_GAINS[which] for which, sizes in LAPLA_SIZES.items() if sizes[0] == size), None)
+        reached.append(gains[-1] >= (paper or max(PCG_GAINS.values())) / NEAR)
+        text = f"{name}: {gains[-1]:.2f} times as fast by iteration, {factor.whole / cg.whole:.2f} with the set-up"
+        figures.append(text if paper is None else f"{text} (paper: {paper:g})")
     return Judgement(
-        "reproduced" if reached == total else "partly" if gained else "not reproduced",
+        "reproduced" if all(reached) else "partly" if max(gains) > 1 else "not reproduced",
         "; ".join(figures),
         _why_no_gain(results.factors),
     )
@@ -56,60 +66,50 @@ def _why_no_gain(factors: Mapping[str, Mapping[str, Any]]) -> str:
         for name, times in factors.items()
     ]
     return (
-        "a factor in a fill-reducing order solves faster than PCG does; a gain like the paper's needs a factor that "
-        "is kept "
-        "as a full matrix, or nearly so. One solve takes, " + "; ".join(solves)
+        "a factor in a fill-reducing order solves faster than PCG does; for a gain like the paper's the factor "
+        f"would have to be kept as a full matrix, or nearly so. One solve takes: {'; '.join(solves)}"
     )
 
 
 def _spread(results: Results) -> Judgement:
-    figures, good, total = [], 0, 0
-    for name, stats in results.pairs.items():
-        for inner in (CHOLESKY, PCG):
-            spread = {
-                side.partition(",")[0]: stat.deviation / stat.seconds
-                for side, stat in stats.items()
-                if side.endswith(inner) and "adaptive" not in side and "reorth" not in side and stat.successes > 1
-            }
-            if not spread:
-                continue
-            widest = max(spread, key=spread.__getitem__)
-            total, good = total + 1, good + (widest == "Lanczos")
-            figures.append(
-                f"{name}, {inner}: {widest} {spread[widest]:.0%}, Lanczos {spread.get('Lanczos', np.nan):.0%}"
-            )
-    if not total:
+    figures, widest = [], []
+    for name, inner, sides in _settings(results):
+        spread = {method: stat.deviation / stat.seconds for method, stat in sides.items() if stat.successes > 1}
+        if not spread:
+            continue
+        widest.append(max(spread, key=spread.__getitem__))
+        figures.append(
+            f"{name}, {inner}: {widest[-1]} {spread[widest[-1]]:.0%}, Lanczos {spread.get('Lanczos', np.nan):.0%}"
+        )
+    if not widest:
         return Judgement("not measured")
+    good = widest.count("Lanczos")
+    starts = min(stat.count for stats in results.pairs.values() for stat in stats.values())
     return Judgement(
-        by_share(good, total) if good else "not reproduced",
-        "standard deviation over mean, widest first: " + "; ".join(figures),
+        by_share(good, len(widest)) if good else "not reproduced",
+        f"standard deviation over mean of {starts} starts, the widest and Lanczos: {'; '.join(figures)}",
+        "a run of Lanczos is the shortest of all, so that what disturbs a machine shows most in it" if good else "",
     )
 
 
 def _lanczos_flattens(results: Results) -> Judgement:
-    figures, failed = [], 0
-    for name, stats in results.pairs.items():
-        for inner in (CHOLESKY, PCG):
-            share = stats[f"Lanczos, {inner}"].share
-            failed += share < 1
-            least = (
-                min(results.curves[name]["curves"][f"Lanczos, {inner}"]["sine"]) if name in results.curves else np.nan
-            )
-            figures.append(f"{name}, {inner}: {share:.0%} of the starts, sin θ down to {least:.0e}")
+    figures, failed = [], []
+    for name, inner, sides in _settings(results):
+        share = sides["Lanczos"].share
+        failed.append(share < 1)
+        curves = results.curves.get(name, {}).get("curves", {})
+        least = min(curves[label("Lanczos", inner)]["sine"]) if curves else np.nan
+        figures.append(f"{name}, {inner}: {share:.0%} of the starts converge, sin θ comes down to {least:.0e}")
     return Judgement(
-        by_share(failed, 2 * len(results.pairs)) if failed else "not reproduced",
+        by_share(sum(failed), len(failed)) if any(failed) else "not reproduced",
         "; ".join(figures),
-        "it flattens where the solves are inexact, as the recurrence then no longer describes the space; with a "
-        "factor it "
-        "does not" if failed else "plain Lanczos went down to the goal without a pause",
-    )  # fmt: skip
+        "inexact solves make the recurrence untrue" if any(failed) else "plain Lanczos goes down to the goal",
+    )
 
 
 CLAIMS = (
     Claim("On the clustered pairs Split-Merge beats all others.", "5.2, figure 2", "pairs", _best_on_clustered),
-    Claim(
-        "PCG in place of Cholesky makes Split-Merge 17 and 11 times as fast.", "5.2, figure 2", "pairs", _gain_from_pcg
-    ),
+    Claim("PCG makes Split-Merge 17 and 11 times as fast as Cholesky.", "5.2, figure 2", "pairs", _gain_from_pcg),
     Claim("Lanczos has the widest spread of times.", "5.2, figure 2", "pairs", _spread),
     Claim("The curve of Lanczos flattens before it has converged.", "5.2, figure 3", "pairs", _lanczos_flattens),
 )

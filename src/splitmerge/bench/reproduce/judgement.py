@@ -23,16 +23,20 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper states, in our words, where, and how it is judged."""
+    """What the paper states, in our words, where, and how it is judged; `size` is the n of the cells it is about."""
 
     statement: str
     place: str
     needs: str
     judge: Callable[[Results], Judgement]
+    size: int | None = None
 
     def judged(self, results: Results) -> Judgement:
         """The judgement, unless what it needs was not measured."""
-        return self.judge(results) if getattr(results, self.needs) else Judgement("not measured")
+        measured = bool(getattr(results, self.needs))
+        if self.size is not None:
+            measured = any(n == self.size for n, _ in results.cells)
+        return self.judge(results) if measured else Judgement("not measured")
 
 
 def by_share(good: int, total: int) -> Word:

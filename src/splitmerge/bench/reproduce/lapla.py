@@ -183,7 +183,7 @@ def table(pairs: Mapping[str, Mapping[str, Stat]]) -> Table:
     rows = []
     for name, stats in pairs.items():
         for side, stat in stats.items():
-            counts = (stat.steps, stat.products, stat.solves)
+            counts = (stat.steps, stat.A_products, stat.B_products, stat.B_solves, stat.P_solves)
             rows.append(
                 (
                     Cell(name, name),
@@ -199,8 +199,10 @@ def table(pairs: Mapping[str, Mapping[str, Stat]]) -> Table:
         "seconds": "mean of the iteration ± standard deviation",
         "set-up": "seconds: factorisation or preconditioner, and step sizes",
         "steps": "",
-        "products": "with A, in the mean",
-        "solves": "with B, in the mean",
+        "A": "products with A, in the mean",
+        "B": "products with B, in the mean; conjugate gradients make them",
+        "B solves": "solves with B, in the mean",
+        "P solves": "solves with the preconditioner, of the method or of conjugate gradients, in the mean",
     }
     columns = (
         Column("pair", numeric=False),

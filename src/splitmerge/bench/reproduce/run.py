@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ... import gallery
 from ...checks import whole
-from ..jobs import Job, Store, carry_out, finite, write_text
+from ...whole_file import write_text
+from ..jobs import Job, Store, carry_out, finite
 from ..measure import GOAL, Trial
 from ..provenance import provenance
 from ..report import Block, Picture, Plot, Report, Section, Series, Table, Text, table_as_csv, write
@@ -63,17 +65,20 @@ def reproduce(
     seed: int = 0,
     processes: int | None = None,
     threads: int = 1,
+    sizes: Sequence[int] = gallery.SIZES,
     pairs: Sequence[tuple[str, str]] = (),
     command: str | None = None,
 ) -> Outcome:
     """Measure `target` (one of `TARGETS`) as far as `out` does not hold it already, and write everything there.
 
-    `trials` starts as in the paper, or two with `quick`. `pairs` names files of A and B that take the place of the
-    gallery's clustered pairs. The parts run in `processes` processes (None: one for each core), `threads` BLAS
-    threads each.
+    `trials` starts as in the paper, or two with `quick`; of table 1 those n that are among `sizes`. `pairs` names files
+    of A and B that take the place of the gallery's clustered pairs. The parts run in `processes` processes (None: one
+    for each core), `threads` BLAS threads each.
     """
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
+    if not sizes or not set(sizes) <= set(gallery.SIZES):
+        raise ValueError(f"sizes are {list(sizes)}; give some of {', '.join(map(str, gallery.SIZES))}")
     trials = QUICK if quick else whole(trials, "trials", 1)
     sources: Sequence[tuple[Any, ...]] = [("files", *pair) for pair in pairs] or lapla.SOURCES
     _check_dependencies(target, sources)
@@ -85,7 +90,7 @@ def reproduce(
         "splitmerge": origin["splitmerge"],
     }
     parts = carry_out(
-        _jobs(target, sources, trials, settings),
+        _jobs(target, sources, trials, sizes, settings),
         Store(folder / "parts"),
         origin,
         processes=whole(origin["processes"], "processes", 1),
@@ -108,11 +113,17 @@ def _check_dependencies(target: str, sources: Sequence[tuple[Any, ...]]) -> None
         raise ValueError(f"this needs {' and '.join(missing)}: pip install 'splitmerge[reproduce]'")
 
 
-def _jobs(target: str, sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str, Any]) -> list[Job]:
+def _jobs(
+    target: str,
+    sources: Sequence[tuple[Any, ...]],
+    trials: int,
+    sizes: Sequence[int],
+    settings: Mapping[str, Any],
+) -> list[Job]:
     everything = target in ("claims", "all")
     jobs: list[Job] = []
     if everything or target == "table1":
-        jobs += table1.jobs(trials, settings)
+        jobs += table1.jobs(trials, settings, sizes)
     if everything or target in ("figure2", "figure3"):
         wanted = {"figure2": ("figure2", "factors"), "figure3": ("figure3",)}.get(target, ("figure", "factors"))
         jobs += [job for job in lapla.jobs(sources, trials, settings) if job.key.startswith(wanted)]
