@@ -1,4 +1,6 @@
-"""Failing asserts of the shared checks show their values, as those of the tests do; a folder with files of a pair."""
+"""Failing asserts of the shared checks show their values, as those of the tests do; a folder of files; a browser."""
+
+import shutil
 
 import pytest
 
@@ -13,3 +15,54 @@ def here(tmp_path, monkeypatch):
     write_mikota(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def new_page():
+    """A new page of the one browser, among those opened with the same options: a context is slow to make."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no chromium to open the page in")
+    with driver.sync_playwright() as engine:
+        running = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        contexts = {}
+
+        def page(**options):
+            key = tuple(options.items())
+            if key not in contexts:
+                contexts[key] = running.new_context(**options)
+                contexts[key].set_default_timeout(10_000)
+            return contexts[key].new_page()
+
+        yield page
+        running.close()
+
+
+@pytest.fixture
+def open_page(new_page, tmp_path):
+    """Opens a report from disk; in the end nothing may have failed, been complained about or been fetched."""
+    pages, complaints = [], []
+    file = tmp_path / "report.html"
+
+    def opened(what, width=1280, **options):
+        from splitmerge.bench.report import write
+
+        write(what, file)
+        page = new_page(**options)
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: fetched(request.url))
+        page.goto(file.as_uri())
+        return page
+
+    def fetched(address):
+        if address != file.as_uri() and not address.startswith("data:"):
+            complaints.append(address)
+
+    yield opened
+    for page in pages:
+        page.close()
+    assert complaints == []

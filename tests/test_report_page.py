@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -165,55 +164,6 @@ def test_written_all_or_nothing(tmp_path, monkeypatch):
 
 
 # ---------------------------------------------------------------- what a browser makes of it
-
-
-@pytest.fixture(scope="module")
-def new_page():
-    """A new page of the one browser, among those opened with the same options: a context is slow to make."""
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("no chromium to open the page in")
-    with driver.sync_playwright() as engine:
-        running = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        contexts = {}
-
-        def page(**options):
-            key = tuple(options.items())
-            if key not in contexts:
-                contexts[key] = running.new_context(**options)
-                contexts[key].set_default_timeout(10_000)
-            return contexts[key].new_page()
-
-        yield page
-        running.close()
-
-
-@pytest.fixture
-def open_page(new_page, tmp_path):
-    """Opens a report from disk; in the end nothing may have failed, been complained about or been fetched."""
-    pages, complaints = [], []
-    file = tmp_path / "report.html"
-
-    def opened(what, width=1280, **options):
-        write(what, file)
-        page = new_page(**options)
-        pages.append(page)
-        page.set_viewport_size({"width": width, "height": 800})
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: fetched(request.url))
-        page.goto(file.as_uri())
-        return page
-
-    def fetched(address):
-        if address != file.as_uri() and not address.startswith("data:"):
-            complaints.append(address)
-
-    yield opened
-    for page in pages:
-        page.close()
-    assert complaints == []
 
 
 def names(page):

@@ -52,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     """Let them all run, and show the table; Ctrl-C shows what there is."""
     from threadpoolctl import threadpool_limits
 
+    from ..errors import NotConverged
+
     if args.report is not None:
         check_writable(args.report, "--report", (args.A, args.B))
     for option in ("seed", "threads"):
@@ -60,8 +62,12 @@ def run(args: argparse.Namespace) -> int:
     chosen = _chosen(args.only)
     A, B = read(args)
     entries: list[Entry] = []
-    with threadpool_limits(args.threads):
-        whole = _collect(args, A, B, chosen, entries)
+    try:
+        with threadpool_limits(args.threads):
+            whole = _collect(args, A, B, chosen, entries)
+    except NotConverged as error:
+        complain(f"there is no reference to judge by: {error}", kind="")
+        return Code.NOT_CONVERGED
     if not entries:
         raise KeyboardInterrupt
     _show(args, entries)

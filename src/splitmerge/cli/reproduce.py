@@ -61,8 +61,11 @@ def add(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, write, and say what came of it."""
+    from concurrent.futures.process import BrokenProcessPool
+
     from ..bench.reproduce import reproduce
     from ..bench.reproduce.claims import CLAIMS
+    from ..errors import NotConverged
 
     try:
         outcome = reproduce(
@@ -80,6 +83,9 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         complain(f"interrupted; what is done is kept in {args.out}, and the same command goes on from there", kind="")
         return Code.INTERRUPTED
+    except (NotConverged, BrokenProcessPool) as error:
+        complain(f"{error}; what is done is kept in {args.out}", kind="")
+        return Code.NOT_CONVERGED
     except OSError as error:
         raise Mistake(f"--out {args.out}: {error.strerror or error}") from error
     if args.json:

@@ -90,7 +90,8 @@ def lapla3_like() -> tuple[sp.csr_array, sp.csr_array]:
     | λ₁ and λₙ | 26,776.9 and 29.618 | 26,951.0 and 29.618 |
     | (λᵢ − λᵢ₊₁)/λ₁ in thousandths, i = 1, …, 9 | 26, 8, 6, 8, 8, 17, 7, 1, 4 | 27, 3, 8, 18, 4, 5, 5, 3, 5 |
 
-    The paper counts 136,565 nonzeros in A: 14,198 of those in the file are zeros but for rounding.
+    The paper counts 136,565 nonzeros in A: 14,198 of those in the file are zeros but for rounding. How far the cuts
+    reach from the middle was chosen among many variants for these numbers; other seeds give about the same.
 
     >>> lapla3_like()[0].shape
     (5795, 5795)

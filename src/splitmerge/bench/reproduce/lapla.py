@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from ...driver import march
 from ...inner import ConjugateGradient
@@ -78,7 +79,10 @@ SOURCES: tuple[tuple[Any, ...], ...] = (("lapla", 3), ("lapla", 4))
 def case_of(source: tuple[Any, ...], seed: int) -> Case:
     """The pair of a source: ("lapla", 3), or ("files", "A.mtx", "B.mtx")."""
     kind, *rest = source
-    return lapla(rest[0], seed) if kind == "lapla" else from_files(rest[0], rest[1], seed)
+    if kind == "lapla":
+        return lapla(rest[0], seed)
+    case = from_files(rest[0], rest[1], seed)
+    return replace(case, A=sp.csr_array(case.A), B=sp.csr_array(case.B))
 
 
 def jobs(sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str, Any]) -> list[Job]:

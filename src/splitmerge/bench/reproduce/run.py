@@ -82,6 +82,9 @@ def reproduce(
     trials = QUICK if quick else whole(trials, "trials", 1)
     sources: Sequence[tuple[Any, ...]] = [("files", *pair) for pair in pairs] or lapla.SOURCES
     _check_dependencies(target, sources)
+    for source in sources:
+        if source[0] == "files":
+            lapla.case_of(source, seed)  # a file that cannot be read is better known now than in a worker
     folder = Path(out)
     origin = {**provenance(command, seed), "threads": threads, "processes": processes or os.cpu_count() or 1}
     settings = {
