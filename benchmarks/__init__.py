@@ -1,1 +1,1 @@
-"""Speed as ratios, both sides timed in one run: `python -m benchmarks [overhead] [speedup]`."""
+"""Speed as ratios, both sides timed in one run: `python -m benchmarks [overhead] [peers] [sparse]`."""

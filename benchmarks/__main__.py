@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import overhead, peers, sparse, speedup
+from . import overhead, peers, sparse
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "overhead": overhead.main,
-    "speedup": speedup.main,
     "peers": peers.main,
     "sparse": sparse.main,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,8 +14,9 @@ from ..driver import march
 from ..errors import NotConverged
 from ..inner import attach
 from ..kernels import Array
-from ..methods import Method
-from ..pencil import Pencil, Tally
+from ..methods import GradientDescent, Method, MirrorDescent
+from ..objective import CurvatureBound
+from ..pencil import Pencil, PSolver, Tally
 from ..solve import solve
 from ..stopping import MaxSeconds, SineAngle
 from .cases import Case
@@ -63,14 +64,32 @@ class Side(Protocol):
 COUNTS = tuple(field.name for field in fields(Tally))
 
 
+@dataclass
+class Remembered:
+    """λ₁(B̃), which is the same for all starts: bounded once, and always from the same random vector."""
+
+    bound: CurvatureBound
+    value: float | None = None
+
+    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+        """The bound of the first call."""
+        if self.value is None:
+            self.value = self.bound.largest(pencil, P, np.random.default_rng(0))
+        return self.value
+
+
 class Iteration:
     """A method on a case, set up once and run from many starts: B stays factorised, as the paper has it."""
 
     def __init__(self, case: Case, name: str, method: Method, *, max_steps: int = MAX_STEPS) -> None:
+        if isinstance(method, (GradientDescent, MirrorDescent)):
+            method = replace(method, curvature=Remembered(method.curvature))
         self.case, self.name, self.method, self.max_steps = case, name, method, max_steps
         begin = time.perf_counter()
         self.pencil = Pencil(case.A, case.B)
         attach(self.pencil, method.inner)
+        with self.pencil.counting(self.pencil.counts.setup):
+            method.setup(self.pencil, case.generator(0))
         self.check = SineAngle(case.leading[1], GOAL).begin(self.pencil)
         self.setup = time.perf_counter() - begin
 

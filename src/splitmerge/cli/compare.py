@@ -124,6 +124,8 @@ def _show(args: argparse.Namespace, entries: list[Entry]) -> None:
     if args.json:
         say_json({"entries": [entry.to_dict() for entry in entries], "files": files, "provenance": origin})
         return
-    lines = as_lines([column.name for column in found.columns], [[cell.text for cell in row] for row in found.rows])
+    words = sum(not column.numeric for column in found.columns)
+    body = [[cell.text for cell in row] for row in found.rows]
+    lines = as_lines([column.name for column in found.columns], body, words)
     notes = [f"{entry.name}: {entry.why}" for entry in entries if entry.outcome != "right" and entry.why]
     say("\n".join([caption, *lines, *(["", *notes] if notes else [])]))

@@ -64,10 +64,14 @@ def short(number: float) -> str:
     return f"{number:.1e}" if math.isfinite(number) else "unknown"
 
 
-def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with columns aligned to the right."""
+def table(head: Sequence[str], body: Sequence[Sequence[str]], words: int = 0) -> list[str]:
+    """Lines with columns aligned to the right, but for the first ones, which are `words`."""
     widths = [max(len(cell) for cell in column) for column in zip(head, *body, strict=True)]
-    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *body)]
+    aligned = [*(str.ljust for _ in range(words)), *(str.rjust for _ in head[words:])]
+    return [
+        "  ".join(align(cell, width) for align, cell, width in zip(aligned, row, widths, strict=True)).rstrip()
+        for row in (head, *body)
+    ]
 
 
 def as_csv(solution: Solution) -> str:

@@ -42,7 +42,7 @@ WHY = {
     EIGSH: "scipy.sparse.linalg.eigsh(A, M=B) as a whole, factorisation included; below it the paper's eigs",
     DEFAULT: "splitmerge.solve as a whole: checks, factorisation, iteration, verified answer",
 }
-PART = 20
+PART = 25
 # about how long a start takes, so that the long parts begin first
 COSTS = {256: 0.1, 512: 0.6, 1024: 4.0}
 
@@ -53,7 +53,7 @@ def cells(sizes: Sequence[int] = gallery.SIZES) -> list[CellKey]:
 
 
 def jobs(trials: int, settings: Mapping[str, Any], sizes: Sequence[int] = gallery.SIZES) -> list[Job]:
-    """Parts of at most twenty starts of one cell."""
+    """Parts of some starts of one cell."""
     found = []
     for n, kappa in cells(sizes):
         for first in range(0, trials, PART):
