@@ -84,7 +84,8 @@ def test_the_loosest_tolerance_that_reaches_the_goal(external, which):
     reached = at_accuracy(present(external), A, B, 2, which, goal)
     assert reached.error <= 1
     np.testing.assert_allclose(reached.answer.values, exact(A, B, 2, which), rtol=1e-6)
-    if external.by_tol and reached.tol != LADDER[0]:
+    # PRIMME chooses its method by the clock, so another run may do better
+    if external.by_tol and reached.tol != LADDER[0] and external.name != "PRIMME":
         looser = external.solve(A, B, 2, which, LADDER[LADDER.index(reached.tol) - 1])
         assert goal(looser.values, looser.vectors) > 1
 
