@@ -1,4 +1,4 @@
-"""Estimators whose mathematics is a pair (A, B) of covariances: with scikit-learn's conventions, and without forming them.
+"""Estimators that are pairs (A, B) of covariances underneath: scikit-learn's conventions, without forming the matrices.
 
 They need scikit-learn: `pip install 'splitmerge[learn]'`.
 """

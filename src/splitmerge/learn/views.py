@@ -95,7 +95,7 @@ class View:
     def transposed(self, U: Array) -> Array:
         """X̃ᵀU."""
         raw = np.asarray(self.X.T @ U)
-        return ((raw.T - np.multiply.outer(U.sum(axis=0), self.mean)) / self.spread).T
+        return np.asarray(((raw.T - np.multiply.outer(U.sum(axis=0), self.mean)) / self.spread).T)
 
     def dual(self, U: Array) -> Array:
         """X̃ᵀWU over the sum of the weights, for U with a column for each right-hand side."""
