@@ -109,7 +109,7 @@ def test_missing_directions_are_left_out_and_reported(kind, dtype):
 def test_other_policies():
     X, y, _ = recordings()
     X, rank = deficient(X, "average reference")
-    with pytest.raises(NotPositiveDefinite, match="not positive definite"):
+    with pytest.raises(NotPositiveDefinite, match="b_policy='restrict'"):
         CSP(b_policy="error").fit(X, y)
     ridged = CSP(n_components=2, b_policy="ridge").fit(X, y)
     assert ridged.report_.ridge > 0

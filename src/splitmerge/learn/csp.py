@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..checks import real, whole
+from ..errors import NotPositiveDefinite
 from ..kernels import Array
 from ..policy import POLICIES, BReport
 from .contrast import Contrast, Range, contrast, range_of
@@ -184,7 +185,11 @@ class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         others = [part for j, part in enumerate(parts) if j != i]
         both = (parts[i], sum(others[1:], others[0]))
         C, D = (part.shrunk(self.shrinkage, space.projector, space.rank) for part in both)
-        return contrast(C, D, space, k, select=self.select, b_policy=self.b_policy)
+        try:
+            return contrast(C, D, space, k, select=self.select, b_policy=self.b_policy)
+        except NotPositiveDefinite as error:
+            advice = f"the channels depend on each other; give b_policy='restrict' ({error})"
+            raise NotPositiveDefinite(advice) from error
 
 
 def _trials(X: Array, *, center: bool) -> Array:
