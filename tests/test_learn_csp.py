@@ -256,6 +256,34 @@ def test_check_estimator():
     assert set(left) <= {"check_array_api_input"}
 
 
+def test_whatever_holds_the_trials(tmp_path):
+    X, y, _ = recordings(trials=10)
+    plain = CSP(n_components=2).fit(X, y)
+    file = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", float, X.shape)
+    file[:] = X
+    file.flush()
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    for other in (np.load(tmp_path / "X.npy", mmap_mode="r"), frozen, X.tolist(), np.asfortranarray(X)):
+        csp = CSP(n_components=2).fit(other, y)
+        np.testing.assert_allclose(csp.filters_, plain.filters_, rtol=1e-9)
+        np.testing.assert_allclose(csp.transform(other), plain.transform(X), rtol=1e-9)
+    counts = (1e5 * X).astype(int)
+    whole = CSP(n_components=2).fit(counts, y)
+    assert whole.transform(counts).dtype == np.float64
+    np.testing.assert_allclose(whole.eigenvalues_, plain.eigenvalues_, atol=1e-3)
+
+
+def test_one_sample_a_trial_is_a_table():
+    X, y, _ = recordings(trials=80)
+    table = CSP(n_components=2).fit(X[:, :, 0], y)
+    np.testing.assert_array_equal(table.filters_, CSP(n_components=2).fit(X[:, :, :1], y).filters_)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:, :, 0], columns=list("abcdef"))
+    features = CSP(n_components=2).set_output(transform="pandas").fit_transform(frame, y)
+    assert list(features.columns) == ["csp0", "csp1"]
+
+
 def test_in_pipelines_searches_and_pickles():
     X, y, _ = recordings(trials=40)
     model = make_pipeline(CSP(n_components=2), LinearDiscriminantAnalysis())

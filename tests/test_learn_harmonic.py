@@ -45,6 +45,25 @@ def test_the_pair_finds_two_close_lines_where_white_noise_is_a_wrong_guess(metho
     assert sum(without) <= 1
 
 
+def least_variance(frequency, phase, covariance):
+    """Cramér and Rao's bound for the frequency of one cosine whose amplitude and phase are unknown, too."""
+    t = np.arange(covariance.shape[0])
+    angle = 2 * np.pi * frequency * t + phase
+    slopes = np.stack([-2 * np.pi * t * np.sin(angle), np.cos(angle), -np.sin(angle)], axis=1)
+    return np.linalg.inv(slopes.T @ np.linalg.solve(covariance, slopes))[0, 0]
+
+
+@pytest.mark.parametrize("method", ["music", "esprit"])
+def test_no_unbiased_estimate_could_be_much_better(method):
+    level, frequency, phase = 0.3, 0.3, 1.0
+    N = level**2 / (1 - RHO**2) * scipy.linalg.toeplitz(RHO ** np.arange(float(SAMPLES)))
+    clean = np.cos(2 * np.pi * frequency * np.arange(SAMPLES) + phase)
+    records = [clean + level * coloured(SAMPLES, np.random.default_rng(seed)) for seed in range(50)]
+    found = [harmonic_retrieval(x, 1, noise=N, method=method).frequencies[0] for x in records]
+    ratio = np.mean((np.array(found) - frequency) ** 2) / least_variance(frequency, phase, N)
+    assert 0.5 < ratio < 2
+
+
 def test_a_covariance_does_what_a_record_does():
     x, _ = close_pair(0)
     N = scipy.linalg.toeplitz(RHO ** np.arange(90.0))
@@ -125,6 +144,15 @@ def test_whatever_comes_in_as_many_numbers_come_out(seed, method, count, kind):
 def test_a_record_without_lines_says_so():
     with pytest.raises(ValueError, match="x shows no more than 0"):
         harmonic_retrieval(np.eye(40)[11], 1, method="pisarenko")
+
+
+def test_long_records_are_taken_in_parts(monkeypatch):
+    x, noise = close_pair(3)
+    at_once = harmonic_retrieval(x, 2, noise=noise)
+    monkeypatch.setattr("splitmerge.learn.frames.FRAMES", 7)
+    in_parts = harmonic_retrieval(x, 2, noise=noise)
+    np.testing.assert_allclose(in_parts.frequencies, at_once.frequencies, atol=1e-9)
+    np.testing.assert_allclose(in_parts.eigenvalues, at_once.eigenvalues, rtol=1e-9)
 
 
 def test_a_mean_is_a_line_at_zero():

@@ -161,10 +161,10 @@ class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return whole(self.n_components, "n_components", 1)
 
     def _moments(self, X: Array, weights: Array, chosen: Array, name: Any) -> Moments:
-        chosen = chosen & (weights > 0)
-        if not chosen.any():
+        weights = np.where(chosen, weights, 0.0)
+        if not weights.any():
             raise ValueError(f"every trial of class {name} has sample_weight 0; leave the class out of y")
-        part = moments(X[chosen], weights[chosen], norm_trace=self.norm_trace, center=self.center)
+        part = moments(X, weights, norm_trace=self.norm_trace, center=self.center)
         if not np.trace(part.total) > 0:
             raise ValueError(f"every trial of class {name} is zero; leave the class out of X and y")
         return part
@@ -199,7 +199,7 @@ def _trials(X: Array, *, center: bool) -> Array:
         raise ValueError(f"X has shape {X.shape}; give trials × channels × samples, none of them 0")
     if center and X.shape[2] < 2:
         raise ValueError("center=True leaves nothing of trials with one sample; give more samples, or center=False")
-    largest = float(np.abs(X).max())
+    largest = float(max(X.max(), -X.min()))
     if largest != 0 and not SMALLEST < largest < LARGEST:
         raise ValueError(f"the largest entry of X is {largest:g}, whose square is no number; take another unit")
     return X

@@ -10,6 +10,8 @@ from ..kernels import Array
 
 # Entries outside have squares that overflow or vanish.
 SMALLEST, LARGEST = 1e-140, 1e140
+# So many frames are held at a time: the samples of a long record, m times over, would not fit.
+FRAMES = 8192
 
 
 def record(x: Any, name: str) -> Array:
@@ -47,7 +49,10 @@ def _numbers(x: Any, name: str) -> Array:
 def covariance(x: Array, m: int) -> Array:
     """The mean of f fᴴ over all frames f of m samples, forwards and (conjugated) backwards."""
     frames = np.lib.stride_tricks.sliding_window_view(x, m)
-    R = frames.T @ frames.conj() / frames.shape[0]
+    R = np.zeros((m, m), x.dtype)
+    for first in range(0, frames.shape[0], FRAMES):
+        part = frames[first : first + FRAMES]
+        R += part.T @ part.conj() / frames.shape[0]
     R = (R + R[::-1, ::-1].conj()) / 2
     return np.asarray((R + R.conj().T) / 2)
 

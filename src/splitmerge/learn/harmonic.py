@@ -91,6 +91,7 @@ def harmonic_retrieval(
         Samples in a unit of time.
     b_policy
         For noise whose covariance is singular, as that of a short record or of a narrow band is: that of `solve`.
+        "ridge" keeps the directions without noise, "restrict" drops them.
 
     A real sinusoid takes two dimensions; a mean that was not taken away is one at frequency 0.
 

@@ -40,11 +40,11 @@ class Moments:
 
 
 def moments(X: Array, weights: Array, *, norm_trace: bool, center: bool) -> Moments:
-    """Of trials × channels × samples, one trial after the other: the moments of all at once would not fit."""
+    """Of the trials that have weight, one after the other: X may be on disk, and the moments of all would not fit."""
     channels = X.shape[1]
     total, squares = np.zeros((channels, channels)), 0.0
-    for trial, weight in zip(X, weights, strict=True):
-        S = moment(trial, center=center)
+    for i in np.flatnonzero(weights):
+        weight, S = float(weights[i]), moment(X[i], center=center)
         trace = float(np.trace(S))
         # a silent trial has no direction to tell of
         if norm_trace and trace > 0:
