@@ -256,6 +256,15 @@ def test_check_estimator():
     assert set(left) <= {"check_array_api_input"}
 
 
+def test_trials_are_filtered_in_parts(monkeypatch):
+    X, y, _ = recordings(trials=11, dtype=np.float32)
+    csp = CSP().fit(X, y)
+    at_once = csp.transform(X)
+    monkeypatch.setattr("splitmerge.learn.csp.ENTRIES", 3 * X[0].size)
+    np.testing.assert_allclose(csp.transform(X), at_once, rtol=1e-6)
+    np.testing.assert_allclose(np.log(np.mean(csp.sources(X) ** 2, axis=2)), at_once, atol=1e-4)
+
+
 def test_whatever_holds_the_trials(tmp_path):
     X, y, _ = recordings(trials=10)
     plain = CSP(n_components=2).fit(X, y)

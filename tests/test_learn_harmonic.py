@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.signal import lfilter
 
-pytest.importorskip("sklearn")
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn.harmonic import METHODS, harmonic_retrieval
 

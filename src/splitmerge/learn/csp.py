@@ -19,6 +19,8 @@ from .trials import Moments, centred, moments
 # The largest entry of X may lie between these: the squares of others overflow or vanish.
 SMALLEST, LARGEST = 1e-140, 1e140
 SELECT = ("distance", "ends")
+# So many numbers are filtered at a time.
+ENTRIES = 2**22
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -115,28 +117,30 @@ class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Array:
         """(trials, k): the log-power, or power, of what each filter leaves of each trial."""
         X = self._read(X)
-        Z = np.matmul(self.filters_, X)
-        power = np.einsum("ikt,ikt->ik", Z, Z) / Z.shape[2]
-        if self.log:
-            power = np.log(np.maximum(power, self._rounding(X)))
-        return np.asarray(power.astype(X.dtype, copy=False))
+        features = np.empty((X.shape[0], self._n_features_out), X.dtype)
+        # some trials at a time: X may be on disk, or of another precision than the filters
+        some = max(1, ENTRIES // X[0].size)
+        for first in range(0, X.shape[0], some):
+            part = centred(np.asarray(X[first : first + some], np.float64), center=self.center)
+            power = np.mean(np.matmul(self.filters_, part) ** 2, axis=2)
+            rounding = self._rounding(part, float(np.finfo(X.dtype).eps))
+            features[first : first + some] = np.log(np.maximum(power, rounding)) if self.log else power
+        return features
 
     def sources(self, X: Any) -> Array:
         """(trials, k, samples): the filtered trials themselves."""
         X = self._read(X)
-        return np.asarray(np.matmul(self.filters_, X).astype(X.dtype, copy=False))
+        return np.asarray(np.matmul(self.filters_, centred(X, center=self.center)).astype(X.dtype, copy=False))
 
     def _read(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
-        return centred(_trials(X, center=self.center), center=self.center)
+        return _trials(X, center=self.center)
 
-    def _rounding(self, X: Array) -> Array:
+    def _rounding(self, X: Array, eps: float) -> Array:
         """The power of each trial behind each filter when the channels cancel but for rounding: its log is chance."""
-        power = np.einsum("ict,ict->ic", X, X, dtype=np.float64) / X.shape[2]
-        gross = np.sqrt(power) @ np.abs(self.filters_).T
-        eps = max(EPS, 100 * float(np.finfo(X.dtype).eps) ** 2)
-        return np.asarray(np.maximum(eps * gross**2, np.finfo(X.dtype).tiny))
+        gross = np.sqrt(np.mean(X**2, axis=2)) @ np.abs(self.filters_).T
+        return np.asarray(np.maximum(max(EPS, 100 * eps**2) * gross**2, np.finfo(np.float64).tiny))
 
     @property
     def _n_features_out(self) -> int:
