@@ -69,7 +69,7 @@ def test_all_of_it(pair, open_page):
             for row in rows(file):
                 assert row["seed"] == "0"
                 assert row["threads"] == "1"
-                assert row["splitmerge"] == sm.__version__
+                assert row["version"] == sm.__version__
                 assert row["command"] == "splitmerge reproduce all"
                 assert row["numpy"]
                 assert row["scipy"]

@@ -10,12 +10,13 @@ from typing import Any
 from .blocks import Table
 
 # what every row ends with
-TRACE = ("seed", "threads", "splitmerge", "numpy", "scipy", "command", "date")
+TRACE = ("seed", "threads", "version", "numpy", "scipy", "command", "date")
 
 
 def trace(provenance: Mapping[str, Any]) -> list[Any]:
     """The values of the columns `TRACE`."""
-    return [provenance.get(name, "") for name in TRACE]
+    named = {**provenance, "version": provenance.get("splitmerge", "")}
+    return [named.get(name, "") for name in TRACE]
 
 
 def rows_as_csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
