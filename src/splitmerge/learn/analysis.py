@@ -1,0 +1,125 @@
+"""From views to canonical vectors, by whichever way is the cheaper one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Array
+from ..policy import BReport
+from ..solution import Solution
+from ..solve import solve
+from .formed import check_count, correlate
+from .joint import Joint, parts_of
+from .moments import Moments
+from .pencils import Choice, choose, operators, refuse_singular, ridges_of
+from .whiten import Sample, check_policy, without_constants
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an estimator asks for; `start` holds vectors to begin a search from."""
+
+    k: int
+    ridge: Any
+    tol: float
+    policy: str
+    solver: str
+    seed: int
+    names: Sequence[str]
+    start: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What was found: values, the vectors of each view, Cᵢᵢ times them, and C₂₁ times those of the first.
+
+    `route` says in words how it was found; `solution` is that of the search, where there was one, and `covariance` the
+    joint one, where it was formed.
+    """
+
+    values: Array
+    vectors: list[Array]
+    own: list[Array]
+    second_from_first: Array
+    reports: list[BReport | None]
+    route: str
+    solution: Solution | None = None
+    covariance: Array | None = None
+
+
+def analyse(joint: Joint, request: Request) -> Analysis:
+    """Of views that are there."""
+    ridges, samples = ridges_of(request.ridge, len(joint.views)), _samples(request, joint.samples)
+    choice = choose(joint, request.k, solver=request.solver, policy=request.policy)
+    if not choice.formed:
+        return _search(joint, ridges, choice, request, samples)
+    C = without_constants(joint.gram(), joint.mean / joint.spread, joint.samples)
+    return _decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram)
+
+
+def analyse_moments(moments: Moments, sizes: Sequence[int], request: Request, *, scale: bool) -> tuple[Analysis, Array]:
+    """Of what partial fits have gathered; and what the columns were divided by."""
+    check_policy(request.policy)
+    C, spread = moments.covariance(scale=scale)
+    C = without_constants(C, moments.mean / spread, moments.samples)
+    ridges, samples = ridges_of(request.ridge, len(sizes)), _samples(request, moments.samples)
+    route = "The covariances were there as matrices, gathered by partial_fit."
+    return _decompose(C, sizes, ridges, request, samples, route, None), spread
+
+
+def _samples(request: Request, rows: int) -> list[Sample]:
+    return [Sample(name, rows) for name in request.names]
+
+
+def _decompose(
+    C: Array,
+    sizes: Sequence[int],
+    ridges: Sequence[float],
+    request: Request,
+    samples: Sequence[Sample],
+    route: str,
+    gram: Any,
+) -> Analysis:
+    # against a single column it is least squares, whose shortest solution is the one to take
+    policy = "restrict" if request.policy == "error" and min(sizes) == 1 and len(sizes) == 2 else request.policy
+    found = correlate(C, sizes, ridges, request.k, policy=policy, samples=samples, gram=gram)
+    parts = parts_of(sizes)
+    vectors = _oriented(found.vectors)
+    own = [C[part, part] @ V for part, V in zip(parts, vectors, strict=True)]
+    second = C[parts[1], parts[0]] @ vectors[0]
+    return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
+
+
+def _search(
+    joint: Joint, ridges: Sequence[float], choice: Choice, request: Request, samples: Sequence[Sample]
+) -> Analysis:
+    pair = operators(joint, ridges, choice)
+    refuse_singular(joint, pair.diagonal, ridges, samples)
+    check_count(request.k, joint.sizes, samples)
+    start = request.start if request.start is not None and len(request.start) == joint.columns else None
+    solution = solve(pair.A, pair.B, request.k, tol=request.tol, x0=start, rng=request.seed, diagonal=pair.diagonal)
+    vectors = _oriented(pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5))
+    own = joint.split(joint.own(np.concatenate(vectors)))
+    if len(vectors) == 2:
+        # each half has length 1, to the digits at which the search stopped; exactly, from here on
+        for U, CU, ridge in zip(vectors, own, ridges, strict=True):
+            length = np.sqrt(np.einsum("ij,ij->j", U, CU + ridge * U))
+            U /= length
+            CU /= length
+    first_only = np.zeros((joint.columns, request.k))
+    first_only[joint.parts[0]] = vectors[0]
+    second = joint.split(joint.others(first_only))[1]
+    route = f"{choice.reason}\n{solution.explain()}"
+    return Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution)
+
+
+def _oriented(vectors: Sequence[Array]) -> list[Array]:
+    """The entry of largest magnitude is positive: of the first view's, where that has any."""
+    leading = vectors[0]
+    at = np.abs(leading).argmax(axis=0)
+    signs = np.where(leading[at, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
+    return [np.array(V * signs) for V in vectors]
