@@ -67,11 +67,11 @@ def singular(variances: Array, sample: Sample) -> NotPositiveDefinite:
     """The error that says why the covariance of a view is singular."""
     constant = np.flatnonzero(~(variances > 0))
     p, name = len(variances), sample.name
-    if constant.size:
+    if constant.size and sample.rows > 1:
         few = ", ".join(map(str, constant[:5])) + ", …" * (constant.size > 5)
         why = f"{name} has {constant.size} constant column{'s' * (constant.size > 1)} ({few})"
     elif p >= sample.rows:
-        why = f"{name} has {p} columns (n_features = {p}) and only {sample.rows} samples with weight"
+        why = f"{name} has {p} columns (n_features = {p}) and only {sample.rows} sample{'s' * (sample.rows > 1)} with weight"
     else:
         why = f"columns of {name} depend linearly on others to working precision"
     return NotPositiveDefinite(
