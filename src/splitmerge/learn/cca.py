@@ -191,10 +191,10 @@ class CCA(
         """The correlations of the scores of these samples: what to judge a ridge by, where `score` is the R² of y.
 
         >>> import splitmerge as sm
-        >>> X, y = sm.gallery.two_views(400, 5, 4, [0.9, 0.6], rng=0)
+        >>> X, y = sm.gallery.two_views(400, 5, 4, [0.95, 0.7], rng=0)
         >>> cca = CCA(ridge=0.1).fit(X[:200], y[:200])
         >>> cca.correlations(X[200:], y[200:]).round(1)
-        array([0.9, 0.6])
+        array([0.9, 0.7])
         """
         x_scores, y_scores = self.transform(X, y)
         C = joint_of([x_scores, y_scores], sample_weight, scale=True, names=("X", "y")).gram()

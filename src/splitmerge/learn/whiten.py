@@ -71,7 +71,8 @@ def singular(variances: Array, sample: Sample) -> NotPositiveDefinite:
         few = ", ".join(map(str, constant[:5])) + ", …" * (constant.size > 5)
         why = f"{name} has {constant.size} constant column{'s' * (constant.size > 1)} ({few})"
     elif p >= sample.rows:
-        why = f"{name} has {p} columns (n_features = {p}) and only {sample.rows} sample{'s' * (sample.rows > 1)} with weight"
+        rows = f"{sample.rows} sample{'s' * (sample.rows > 1)}"
+        why = f"{name} has {p} columns (n_features = {p}) and only {rows} with weight"
     else:
         why = f"columns of {name} depend linearly on others to working precision"
     return NotPositiveDefinite(
