@@ -177,6 +177,12 @@ class TestConventions:
         assert np.array_equal(again.transform(X), grid.best_estimator_.transform(X))
         assert clone(again).get_params() == again.get_params()
 
+    def test_a_search_leaves_no_data_behind(self):
+        searched = CCA(2, solver="operators", random_state=0).fit(X, Y)
+        again = pickle.loads(pickle.dumps(searched))
+        assert np.array_equal(again.transform(X), searched.transform(X))
+        assert again.solution_.problem is None
+
     def test_tables_with_names(self):
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(X, columns=list("abcdef"))
@@ -268,3 +274,38 @@ class TestBadInput:
             CCA(b_policy="drop").fit(X, Y)
         with pytest.raises(ValueError, match="y has 3 columns"):
             CCA().fit(X, Y).transform(X, Y[:, :3])
+
+
+class TestWideViews:
+    """More columns than rows, in as many coordinates as there are rows."""
+
+    @pytest.mark.parametrize("weights", [None, "some"])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+    def test_they_agree_with_the_whole(self, kind, weights, monkeypatch):
+        X, Y = RNG.standard_normal((40, 90)), RNG.standard_normal((40, 15))
+        Y[:, :2] += X[:, :2]
+        X[:, 7] = 0.1
+        w = None if weights is None else RNG.integers(0, 3, 40)
+        whole = CCA(2, ridge=(0.5, 0.0), solver="formed").fit(X, Y, w)
+        monkeypatch.setattr("splitmerge.learn.narrower.MANY", 0)
+        wide = CCA(2, ridge=(0.5, 0.0), solver="formed").fit(kind(X), Y, w)
+        for name in ("correlations_", "x_rotations_", "y_rotations_", "x_loadings_", "y_loadings_", "coef_"):
+            assert np.allclose(getattr(wide, name), getattr(whole, name), atol=1e-9), name
+        swapped = CCA(2, ridge=(0.0, 0.5), solver="formed").fit(Y, X, w)
+        assert np.allclose(swapped.correlations_, whole.correlations_)
+        assert np.allclose(
+            swapped.transform(Y, X)[1], whole.transform(X) * np.sign(swapped.y_rotations_[0] / whole.x_rotations_[0])
+        )
+
+    def test_the_policies(self, monkeypatch):
+        X, Y = RNG.standard_normal((40, 90)), RNG.standard_normal((40, 15))
+        whole = CCA(2, b_policy="restrict").fit(X, Y[:, 0])
+        monkeypatch.setattr("splitmerge.learn.narrower.MANY", 0)
+        with pytest.raises(ValueError, match="only 40 samples"):
+            CCA().fit(X, Y)
+        found = CCA(2, b_policy="restrict").fit(X, Y)
+        assert np.allclose(found.correlations_, 1)
+        assert found.b_report_[0].rank == 39
+        single = CCA().fit(X, Y[:, 0])
+        assert np.allclose(single.predict(X), Y[:, 0])
+        assert np.allclose(single.coef_, whole.coef_)

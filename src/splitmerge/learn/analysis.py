@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..solve import solve
 from .formed import check_count, correlate
 from .joint import Joint, parts_of
 from .moments import Moments
+from .narrower import narrower
 from .pencils import Choice, choose, operators, refuse_singular, ridges_of
 from .whiten import Sample, check_policy, without_constants
 
@@ -57,8 +58,12 @@ def analyse(joint: Joint, request: Request) -> Analysis:
     choice = choose(joint, request.k, solver=request.solver, policy=request.policy)
     if not choice.formed:
         return _search(joint, ridges, choice, request, samples)
+    if choice.narrow:
+        if request.policy == "error" and min(joint.sizes) > 1:
+            refuse_singular(joint, joint.variances(), ridges, samples)
+        return _narrow(joint, ridges, request, samples, choice.reason)
     C = without_constants(joint.gram(), joint.mean / joint.spread, joint.samples)
-    return _decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram)
+    return _oriented(_decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram))
 
 
 def analyse_moments(moments: Moments, sizes: Sequence[int], request: Request, *, scale: bool) -> tuple[Analysis, Array]:
@@ -68,7 +73,7 @@ def analyse_moments(moments: Moments, sizes: Sequence[int], request: Request, *,
     C = without_constants(C, moments.mean / spread, moments.samples)
     ridges, samples = ridges_of(request.ridge, len(sizes)), _samples(request, moments.samples)
     route = "The covariances were there as matrices, gathered by partial_fit."
-    return _decompose(C, sizes, ridges, request, samples, route, None), spread
+    return _oriented(_decompose(C, sizes, ridges, request, samples, route, None)), spread
 
 
 def _samples(request: Request, rows: int) -> list[Sample]:
@@ -87,11 +92,27 @@ def _decompose(
     # against a single column it is least squares, whose shortest solution is the one to take
     policy = "restrict" if request.policy == "error" and min(sizes) == 1 and len(sizes) == 2 else request.policy
     found = correlate(C, sizes, ridges, request.k, policy=policy, samples=samples, gram=gram)
-    parts = parts_of(sizes)
-    vectors = _oriented(found.vectors)
+    parts, vectors = parts_of(sizes), found.vectors
     own = [C[part, part] @ V for part, V in zip(parts, vectors, strict=True)]
     second = C[parts[1], parts[0]] @ vectors[0]
     return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
+
+
+def _narrow(joint: Joint, ridges: Sequence[float], request: Request, samples: Sequence[Sample], route: str) -> Analysis:
+    turned = narrower(joint)
+    views = turned.joint
+    C = without_constants(views.gram(), views.mean / views.spread, views.samples)
+    found = _decompose(C, views.sizes, ridges, request, samples, route, views.gram)
+    second = turned.back([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
+    return _oriented(
+        replace(
+            found,
+            vectors=turned.back(found.vectors),
+            own=turned.back(found.own),
+            second_from_first=second,
+            covariance=None,
+        )
+    )
 
 
 def _search(
@@ -102,7 +123,7 @@ def _search(
     check_count(request.k, joint.sizes, samples)
     start = request.start if request.start is not None and len(request.start) == joint.columns else None
     solution = solve(pair.A, pair.B, request.k, tol=request.tol, x0=start, rng=request.seed, diagonal=pair.diagonal)
-    vectors = _oriented(pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5))
+    vectors = pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5)
     own = joint.split(joint.own(np.concatenate(vectors)))
     if len(vectors) == 2:
         # each half has length 1, to the digits at which the search stopped; exactly, from here on
@@ -114,12 +135,15 @@ def _search(
     first_only[joint.parts[0]] = vectors[0]
     second = joint.split(joint.others(first_only))[1]
     route = f"{choice.reason}\n{solution.explain()}"
-    return Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution)
+    # an estimator is kept and copied without its data
+    solution = replace(solution, problem=None)
+    return _oriented(Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution))
 
 
-def _oriented(vectors: Sequence[Array]) -> list[Array]:
-    """The entry of largest magnitude is positive: of the first view's, where that has any."""
-    leading = vectors[0]
+def _oriented(found: Analysis) -> Analysis:
+    """The entry of largest magnitude in each vector of the first view is positive."""
+    leading = found.vectors[0]
     at = np.abs(leading).argmax(axis=0)
     signs = np.where(leading[at, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
-    return [np.array(V * signs) for V in vectors]
+    vectors, own = [V * signs for V in found.vectors], [V * signs for V in found.own]
+    return replace(found, vectors=vectors, own=own, second_from_first=found.second_from_first * signs)

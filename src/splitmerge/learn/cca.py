@@ -21,6 +21,7 @@ from .analysis import Analysis, Request, analyse, analyse_moments
 from .inputs import is_dask, joint_of
 from .joint import Joint
 from .moments import Moments
+from .narrower import MANY
 from .tables import features, scored, table
 
 # Set by solving: after a partial fit, when the first of them is asked for.
@@ -30,7 +31,7 @@ LEARNED = {
 }
 
 # The covariances of so many columns are kept by `fit`, for a `partial_fit` to add to: 8 MB.
-KEPT = 1000
+KEPT = MANY
 
 
 class CCA(

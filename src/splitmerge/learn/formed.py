@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
@@ -20,8 +19,6 @@ ILL = 1e4
 FEW, SMALL = 0.25, 1e-3
 
 Gram = Callable[[Sequence[Array]], Array]
-# The covariance of two whitened views.
-Cross = Callable[[int, int], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +56,11 @@ def correlate(
     W = [way.W for way in ways]
     check_count(k, [M.shape[1] for M in W], samples)
     if gram is not None and max(way.condition for way in ways) > ILL:
-        W, cross = _once_more(ways, gram)
+        C, inner = _once_more(ways, gram)
+        W = [M @ S for M, S in zip(W, inner, strict=True)]
     else:
-
-        def cross(i: int, j: int) -> Array:
-            return np.asarray(W[i].T @ C[parts[i], parts[j]] @ W[j])
-
-    values, pieces = _leading_pairs(cross(0, 1), k) if len(W) == 2 else _leading_vectors(cross, W, k)
+        inner = W
+    values, pieces = _leading_pairs(C, inner, k) if len(W) == 2 else _leading_vectors(C, inner, k)
     vectors = [M @ U for M, U in zip(W, pieces, strict=True)]
     return Found(values, vectors, [way.report for way in ways], [way.ridge for way in ways])
 
@@ -80,27 +75,29 @@ def check_count(k: int, ranks: Sequence[int], samples: Sequence[Sample]) -> None
         )
 
 
-def _once_more(ways: Sequence[Whitener], gram: Gram) -> tuple[list[Array], Cross]:
-    """Whiten data that are nearly white: a second Cholesky factor has all the digits that the first one lost."""
+def _once_more(ways: Sequence[Whitener], gram: Gram) -> tuple[Array, list[Array]]:
+    """Whiten data that are nearly white: the second Cholesky factors have the digits that the first ones lost.
+
+    Returns the covariance of the data that were whitened once, and what whitens that.
+    """
     G = gram([way.W for way in ways])
-    parts = parts_of([way.W.shape[1] for way in ways])
-    factors = []
-    for way, part in zip(ways, parts, strict=True):
-        factors.append(cholesky(G[part, part] + way.ridge * (way.W.T @ way.W), check_finite=False))
-    # W R⁻¹ by its transpose
-    W = [solve_triangular(R, way.W.T, trans="T").T for R, way in zip(factors, ways, strict=True)]
-
-    def cross(i: int, j: int) -> Array:
-        left = solve_triangular(factors[i], G[parts[i], parts[j]], trans="T")
-        return np.asarray(solve_triangular(factors[j], left.T, trans="T").T)
-
-    return W, cross
+    inverses = []
+    for way, part in zip(ways, parts_of([way.W.shape[1] for way in ways]), strict=True):
+        R = cholesky(G[part, part] + way.ridge * (way.W.T @ way.W), check_finite=False)
+        inverses.append(np.asarray(solve_triangular(R, np.eye(len(R)), check_finite=False)))
+    return G, inverses
 
 
-def _leading_pairs(K: Array, k: int) -> tuple[Array, list[Array]]:
-    """The k largest singular values and their vectors."""
+def _leading_pairs(C: Array, W: Sequence[Array], k: int) -> tuple[Array, list[Array]]:
+    """The k largest correlations of two views of covariance C that W whitens, and their vectors in that basis."""
+    first, second = parts_of([len(M) for M in W])
+    return leading_singular(W[0].T @ C[first, second] @ W[1], k)
+
+
+def leading_singular(K: Array, k: int) -> tuple[Array, list[Array]]:
+    """The k largest singular values, and their vectors on the left and on the right."""
     if K.shape[0] > K.shape[1]:
-        values, (U, V) = _leading_pairs(K.T, k)
+        values, (U, V) = leading_singular(K.T, k)
         return values, [V, U]
     n = len(K)
     if k <= FEW * n:
@@ -113,14 +110,14 @@ def _leading_pairs(K: Array, k: int) -> tuple[Array, list[Array]]:
     return values[:k], [U[:, :k], Vt[:k].T]
 
 
-def _leading_vectors(cross: Cross, W: Sequence[Array], k: int) -> tuple[Array, list[Array]]:
-    """The k largest eigenvalues of the matrix of all cross-covariances, and their vectors in pieces."""
-    parts = parts_of([M.shape[1] for M in W])
-    n = parts[-1].stop
-    M = np.zeros((n, n))
-    for i, j in combinations(range(len(W)), 2):
-        M[parts[i], parts[j]] = cross(i, j)
-        M[parts[j], parts[i]] = M[parts[i], parts[j]].T
-    values, V = eigh(M, subset_by_index=(n - k, n - 1), check_finite=False)
+def _leading_vectors(C: Array, W: Sequence[Array], k: int) -> tuple[Array, list[Array]]:
+    """The k largest eigenvalues of all cross-covariances together, and their vectors in pieces."""
+    outer, inner = parts_of([len(M) for M in W]), parts_of([M.shape[1] for M in W])
+    half = np.concatenate([M.T @ C[part] for part, M in zip(outer, W, strict=True)])
+    whitened = np.concatenate([half[:, part] @ M for part, M in zip(outer, W, strict=True)], axis=1)
+    for part in inner:
+        whitened[part, part] = 0
+    n = len(whitened)
+    values, V = eigh(whitened, subset_by_index=(n - k, n - 1), check_finite=False)
     V = V[:, ::-1] * len(W) ** 0.5
-    return values[::-1], [V[part] for part in parts]
+    return values[::-1], [V[part] for part in inner]

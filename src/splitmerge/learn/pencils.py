@@ -18,6 +18,7 @@ from ..kernels import Array
 from ..memory import free_memory
 from ..trial import DENSE, IN_BLOCK, IN_VECTOR
 from .joint import Joint, parts_of
+from .narrower import wide
 from .views import rounded_off
 from .whiten import Sample, check_policy, singular
 
@@ -26,24 +27,32 @@ SOLVERS = ("auto", "formed", "operators")
 PART, COPIES = 0.5, 4
 # A search takes so many solves with B, a solve so many products: guesses, as the spectrum is not known beforehand.
 SOLVES, SOLVES_A_PAIR, STEPS = 60, 10, 20
+TURNED = ", of as many coordinates as there are rows"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Are the matrices to be formed? `reason` says why in words."""
+    """Are the matrices to be formed, of the views or of narrower ones in their stead? `reason` says why in words."""
 
     formed: bool
     reason: str
+    narrow: bool = False
 
 
 def choose(joint: Joint, k: int, *, solver: str = "auto", policy: str = "error") -> Choice:
-    """The one place that decides between matrices and products with the data."""
+    """The one place that decides between matrices and products with the data.
+
+    A view with fewer rows than columns is made narrower for the matrices, where its data are in this memory.
+    """
     if solver not in SOLVERS:
         raise ValueError(f"solver is {solver!r}; give one of {', '.join(map(repr, SOLVERS))}")
     check_policy(policy)
-    need, free = COPIES * 8.0 * joint.columns**2, PART * free_memory()
+    turn = wide(joint)
+    columns = sum(joint.samples if w else size for size, w in zip(joint.sizes, turn, strict=True))
+    turned = joint.samples * sum(size for size, w in zip(joint.sizes, turn, strict=True) if w)
+    narrow, need, free = any(turn), 8.0 * (COPIES * columns**2 + 3 * turned), PART * free_memory()
     if solver == "formed":
-        return Choice(True, "The covariances were formed, as solver='formed' asks for.")
+        return Choice(True, "The covariances were formed, as solver='formed' asks for.", narrow)
     if policy != "error":
         # only the entries show what is to be mended
         if solver == "operators" or need > free:
@@ -51,27 +60,28 @@ def choose(joint: Joint, k: int, *, solver: str = "auto", policy: str = "error")
                 f"b_policy={policy!r} needs the covariances as matrices ({_size(need)}); "
                 f"leave it at 'error' and give a ridge instead"
             )
-        return Choice(True, f"The covariances were formed, as b_policy={policy!r} needs their entries.")
+        return Choice(True, f"The covariances were formed, as b_policy={policy!r} needs their entries.", narrow)
     if solver == "operators":
         return Choice(False, "Nothing was formed, as solver='operators' asks for.")
-    forming, searching = _seconds_formed(joint), _seconds_of_products(joint, k)
+    forming = _seconds_formed(joint, columns) + 2 * joint.samples * turned * DENSE
+    searching = _seconds_of_products(joint, k)
     costs = (
-        f"to form and decompose the covariances of {joint.columns} columns takes {_size(need)} and some "
+        f"to form and decompose the covariances of {columns} columns takes {_size(need)} and some "
         f"{forming:.2g} s of arithmetic, a search by products with the data some {searching:.2g} s"
     )
     if need > free:
         return Choice(False, f"Nothing was formed: {costs}, and only {_size(free)} of memory may be taken.")
     if forming > searching:
         return Choice(False, f"Nothing was formed: {costs}.")
-    return Choice(True, f"The covariances were formed: {costs}.")
+    return Choice(True, f"The covariances were formed{TURNED * narrow}: {costs}.", narrow)
 
 
 def _size(count: float) -> str:
     return f"{count / 2**30:.2g} GiB" if count >= 2**29 else f"{count / 2**20:.2g} MiB"
 
 
-def _seconds_formed(joint: Joint) -> float:
-    p = float(joint.columns)
+def _seconds_formed(joint: Joint, columns: int) -> float:
+    p = float(columns)
     gram = joint.rows * p**2 / 2 * DENSE
     if joint.sparse:
         # a row with c entries has c² products
