@@ -48,10 +48,9 @@ def _narrowed(view: View) -> tuple[View, Array]:
     Z = view.centred(slice(0, view.rows))
     counting = w > 0
     Q, R = qr(Z[counting].T, mode="economic", check_finite=False, overwrite_a=True)
-    U, S, Vt = svd(R, check_finite=False)
-    rounding = max(Z.shape) * np.finfo(np.float64).eps * S[0]
-    keep = S > rounding
+    U, lengths, Vt = svd(R, check_finite=False)
+    keep = lengths > max(Z.shape) * np.finfo(np.float64).eps * lengths[0]
     data = np.zeros((view.rows, int(keep.sum())))
-    data[counting] = Vt[keep].T * S[keep] / np.sqrt(w[counting])[:, None]
+    data[counting] = Vt[keep].T * lengths[keep] / np.sqrt(w[counting])[:, None]
     # centred as it is: a second time would only add rounding
     return View(data, view.weights, center=False), np.asarray(Q @ U[:, keep])
