@@ -117,14 +117,13 @@ class CCA(PairedComponents):
         """Take more rows in; after the last of them the components are those of all rows together.
 
         Means and co-moments of all columns are kept. The components are computed when they are first asked for, so
-        that early batches may have fewer rows than columns. `fit` keeps no such statistics, and cannot be added to.
+        that early batches may have fewer rows than columns. A `fit` can be added to where it formed the covariances
+        of at most 1000 columns: of more it does not keep them.
         """
         moments: Moments | None = vars(self).get("_moments")
         first = moments is None
-        if first and hasattr(self, "n_features_in_"):
-            raise ValueError(
-                "fit keeps no statistics to which partial_fit could add; begin with partial_fit on a clone"
-            )
+        if first and "correlations_" in vars(self):
+            raise ValueError("the last fit kept no statistics to add to; begin with partial_fit on a clone")
         joint = self._views(X, y, sample_weight, reset=first, scale=False)
         if moments is not None and joint.columns != len(moments.mean):
             raise ValueError(f"y has {joint.sizes[1]} columns, but there were {len(self._y_mean)} before")

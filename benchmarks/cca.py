@@ -1,0 +1,100 @@
+"""Canonical correlations: against scikit-learn's CCA, and of text-like views too wide for covariances.
+
+`python -m benchmarks.cca`. Ratios are of sides timed alternately in one run; the text runs in a process of its own,
+whose peak of memory is told.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cross_decomposition import CCA as TheirCCA
+from threadpoolctl import threadpool_limits
+
+import splitmerge as sm
+from splitmerge.learn import CCA
+
+ROWS, COLUMNS, COMPONENTS, ROUNDS = 5000, 500, 5, 3
+TEXT_ROWS, WORDS, TOPICS, LENGTH = 50_000, 20_000, 12, 24
+
+
+def oracle(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
+    """Canonical correlations by QR and SVD."""
+    Q, P = (np.linalg.qr(M - M.mean(axis=0))[0] for M in (X, Y))
+    return np.linalg.svd(Q.T @ P, compute_uv=False)[:k]
+
+
+def correlations(estimator: TheirCCA | CCA, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Of the scores, computed for both sides by the same code."""
+    x, y = estimator.transform(X, Y)
+    return np.array([np.corrcoef(a, b)[0, 1] for a, b in zip(x.T, y.T, strict=True)])
+
+
+def against_scikit_learn() -> None:
+    X, Y = sm.gallery.two_views(ROWS, COLUMNS, COLUMNS, [0.95, 0.9, 0.85, 0.8, 0.75], rng=0)
+    true = oracle(X, Y, COMPONENTS)
+    print(f"CCA {ROWS} × ({COLUMNS} + {COLUMNS}), k = {COMPONENTS}")
+    for threads in (1, None):
+        sides = {"ours": CCA(COMPONENTS), "scikit-learn's": TheirCCA(COMPONENTS)}
+        seconds = dict.fromkeys(sides, np.inf)
+        with threadpool_limits(threads), warnings.catch_warnings():
+            # theirs may stop before it has converged
+            warnings.simplefilter("ignore")
+            for _ in range(ROUNDS):
+                for name, side in sides.items():
+                    begin = time.perf_counter()
+                    side.fit(X, Y)
+                    seconds[name] = min(seconds[name], time.perf_counter() - begin)
+        errors = {name: np.abs(correlations(side, X, Y) - true).max() for name, side in sides.items()}
+        told = ", ".join(f"{name} {seconds[name]:.3g} s (error {errors[name]:.1g})" for name in sides)
+        ratio = seconds["scikit-learn's"] / seconds["ours"]
+        print(f"  {threads or 'all'} threads: {told}: {ratio:.1f} times as fast")
+
+
+def documents(topics: np.ndarray, words: int, rng: np.random.Generator) -> sp.csr_array:
+    """Counts of words: some half of each document is about its topic, the rest is not; Zipf's law in both."""
+    zipf = 1 / np.arange(1, words + 1)
+    order = [rng.permutation(words) for _ in range(TOPICS)]
+    drawn = rng.choice(words, (len(topics), LENGTH), p=zipf / zipf.sum())
+    for topic, ranks in enumerate(order):
+        about = (topics == topic)[:, None] & (rng.random(drawn.shape) < 0.5)
+        drawn[about] = ranks[drawn[about]]
+    rows = np.repeat(np.arange(len(topics)), LENGTH)
+    return sp.coo_array((np.ones(drawn.size), (rows, drawn.ravel())), shape=(len(topics), words)).tocsr()
+
+
+def text(ridge: float) -> None:
+    """In this process."""
+    rng = np.random.default_rng(0)
+    topics = rng.integers(TOPICS, size=TEXT_ROWS)
+    X, Y = documents(topics, WORDS, rng), documents(topics, WORDS, rng)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.perf_counter()
+    cca = CCA(10, ridge=ridge, random_state=0).fit(X, Y)
+    seconds = time.perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    full = X.nnz / TEXT_ROWS / WORDS
+    print(f"  {TEXT_ROWS} × ({WORDS} + {WORDS}), {full:.2%} full, k = 10, ridge {ridge:g}: {seconds:.3g} s,")
+    print(f"  a peak of {peak / 2**20:.2f} GiB ({before / 2**20:.2f} before the fit)")
+    print(f"  correlations {np.array2string(cca.correlations_, precision=4)}")
+    print("  " + cca.route_.replace("\n", "\n  "))
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        text(float(sys.argv[1]))
+        return
+    against_scikit_learn()
+    print("CCA of text-like views, never formed")
+    sys.stdout.flush()
+    subprocess.run([sys.executable, "-m", "benchmarks.cca", "0.1"], check=True)
+
+
+if __name__ == "__main__":
+    main()
