@@ -91,6 +91,17 @@ def test_both_ways_agree(ridge, weights):
     assert "Nothing was formed" in search.route_
 
 
+def test_files_that_are_mapped(tmp_path):
+    mapped = []
+    for name, data in (("X", X.astype(np.float32)), ("Y", Y)):
+        np.save(tmp_path / f"{name}.npy", data)
+        mapped.append(np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    same = CCA(2).fit(X.astype(np.float32).astype(float), Y)
+    for solver in ("formed", "operators"):
+        cca = CCA(2, solver=solver, random_state=0).fit(*mapped)
+        assert np.allclose(cca.correlations_, same.correlations_, rtol=0, atol=1e-12)
+
+
 def test_scores_signs_and_loadings():
     cca = CCA(4).fit(X, Y)
     x, y = cca.transform(X, Y)
@@ -240,6 +251,10 @@ class TestBadInput:
         assert np.allclose(mended.transform(X=bad), CCA(3).fit(X, Y).transform(X), atol=1e-6)
         assert mended.b_report_[0].dropped == (2 if policy == "restrict" else 0)
         assert mended.b_report_[1].ridge == 0 == mended.b_report_[1].dropped
+
+    def test_dependent_columns_in_a_search(self):
+        with pytest.raises(ValueError, match="give a ridge"):
+            CCA(solver="operators", random_state=0).fit(np.hstack([X, X[:, :2]]), Y)
 
     def test_fewer_rows_than_columns_restricted(self):
         found = CCA(b_policy="restrict").fit(X[:5], Y[:5])

@@ -157,8 +157,8 @@ class TestCluster:
         """SIGKILL in the middle of a pass: half of the data are gone, too."""
         from splitmerge.learn import dask_views
 
-        X, Y = sm.gallery.two_views(400, 70, 50, [0.95, 0.8], rng=0)
-        data = [da.from_array(M, chunks=(100, -1)).persist() for M in (X, Y)]
+        X, Y = sm.gallery.two_views(400, 60, 45, [0.95, 0.8], rng=0)
+        data = [da.from_array(M, chunks=(200, -1)).persist() for M in (X, Y)]
         distributed.wait(data)
         victim = next(iter(client.run(os.getpid).values()))
         whole, passes, killed = dask_views.reduce_blocks, [], []
@@ -175,8 +175,8 @@ class TestCluster:
             return whole(*arguments)
 
         monkeypatch.setattr(dask_views, "reduce_blocks", counted)
-        cca = CCA(2, ridge=1.0, solver="operators", random_state=0).fit(*data)
+        cca = CCA(1, ridge=10.0, solver="operators", random_state=0).fit(*data)
         assert killed
         assert killed[0] < len(passes)
         assert victim not in client.run(os.getpid).values()
-        assert np.allclose(cca.correlations_, CCA(2, ridge=1.0).fit(X, Y).correlations_, rtol=0, atol=1e-12)
+        assert np.allclose(cca.correlations_, CCA(1, ridge=10.0).fit(X, Y).correlations_, rtol=0, atol=1e-12)

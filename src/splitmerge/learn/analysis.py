@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import NotPositiveDefinite
 from ..kernels import Array
 from ..policy import BReport
 from ..solution import Solution
@@ -122,7 +123,14 @@ def _search(
     refuse_singular(joint, pair.diagonal, ridges, samples)
     check_count(request.k, joint.sizes, samples)
     start = request.start if request.start is not None and len(request.start) == joint.columns else None
-    solution = solve(pair.A, pair.B, request.k, tol=request.tol, x0=start, rng=request.seed, diagonal=pair.diagonal)
+    try:
+        solution = solve(pair.A, pair.B, request.k, tol=request.tol, x0=start, rng=request.seed, diagonal=pair.diagonal)
+    except NotPositiveDefinite as error:
+        names = " or ".join(request.names) if len(request.names) == 2 else "a view"
+        raise NotPositiveDefinite(
+            f"columns of {names} depend linearly on others to working precision, so that the covariance is singular; "
+            f"give a ridge > 0 (such as ridge=1e-3), or remove columns ({error})"
+        ) from error
     vectors = pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5)
     own = joint.split(joint.own(np.concatenate(vectors)))
     if len(vectors) == 2:
