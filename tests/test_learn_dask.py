@@ -20,6 +20,7 @@ import distributed
 import splitmerge as sm
 from splitmerge.learn import CCA, MCCA, View, view_pair
 from splitmerge.learn.dask_views import DaskView
+from splitmerge.learn.inputs import view_of
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
@@ -44,7 +45,8 @@ def chunked(*rows):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_a_dask_view_is_a_view(scale, weights):
     w = None if weights is None else da.from_array(weights, chunks=50)
-    view, other = (DaskView(M, w, scale=scale) for M in chunked(1, 100, 139))
+    x, y = chunked(1, 100, 139)
+    view, other = view_of(x, w, scale=scale), DaskView(y, weights, scale=scale)
     mine, yours = View(X, weights, scale=scale), View(Y, weights, scale=scale)
     V, U = (np.random.default_rng(1).standard_normal((n, 2)) for n in (6, 240))
     assert np.allclose(view.variances(), mine.variances(), rtol=1e-13)
@@ -152,6 +154,9 @@ class TestCluster:
             cca = CCA(2, solver=solver, random_state=0).fit(*data)
             assert np.allclose(cca.correlations_, same.correlations_, rtol=0, atol=1e-12)
         assert np.allclose(cca.transform(data[0]).compute(), same.transform(X), atol=1e-6)
+        pair = view_pair(data, solver="operators")
+        sol = sm.solve(pair.A, pair.B, 2, diagonal=pair.diagonal, rng=0)
+        assert np.allclose(sol.eigenvalues, same.correlations_, rtol=0, atol=1e-12)
 
     def test_a_killed_worker_does_not_lose_the_fit(self, client, monkeypatch):
         """SIGKILL in the middle of a pass: half of the data are gone, too."""

@@ -79,6 +79,14 @@ def scaled(views):
     return [(view - view.mean(axis=0)) / view.std(axis=0) for view in views]
 
 
+def test_tables_with_names():
+    pandas = pytest.importorskip("pandas")
+    frames = [pandas.DataFrame(view) for view in VIEWS]
+    mcca = MCCA(2, views=[3, 4, 5]).set_output(transform="pandas")
+    assert list(mcca.fit_transform(np.hstack(VIEWS)).columns) == ["mcca0", "mcca1"]
+    assert np.allclose(mcca.fit_transform(frames)[2], MCCA(2).fit(VIEWS).transform(VIEWS)[2])
+
+
 def test_scikit_learns_own_checks():
     for each, check in estimator_checks_generator(MCCA()):
         try:

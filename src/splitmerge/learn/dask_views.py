@@ -31,7 +31,7 @@ OVERHEAD = 0.05
 
 
 class DaskView(View):
-    """A view of a Dask array (n, p); weights are a Dask array (n,) or None.
+    """A view of a Dask array (n, p); weights are (n,), a Dask array or not.
 
     >>> X = da.from_array(np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0]]), chunks=(2, 1))
     >>> DaskView(X).gram()
@@ -42,7 +42,11 @@ class DaskView(View):
     def __init__(self, X: Any, weights: Any = None, *, center: bool = True, scale: bool = False) -> None:
         self.X = known(X, "X").rechunk({1: -1})
         self.rows, self.columns = int(X.shape[0]), int(X.shape[1])
-        self.weights = None if weights is None else weights.rechunk((self.X.chunks[0],))
+        rows = self.X.chunks[0]
+        if weights is not None:
+            here = not isinstance(weights, da.Array)
+            weights = da.from_array(np.asarray(weights), chunks=(rows,)) if here else weights.rechunk((rows,))
+        self.weights = weights
         self.blocks_of_rows = row_blocks(self.X)
         self.blocks_of_weights = None if weights is None else row_blocks(self.weights)
         self.moments: Moments = self.reduce(moments_share, add)

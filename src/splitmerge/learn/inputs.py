@@ -41,6 +41,15 @@ def joint_of(
     return joint
 
 
+def view_of(X: Any, weights: Any = None, *, center: bool = True, scale: bool = False) -> View:
+    """The view of one matrix, wherever its data are."""
+    if not is_dask(X):
+        return View(X, weights, center=center, scale=scale)
+    from .dask_views import DaskView
+
+    return DaskView(X, weights, center=center, scale=scale)
+
+
 def len_of(X: Any) -> int:
     """How many rows X has: sparse matrices have no len."""
     return int(X.shape[0])

@@ -116,14 +116,14 @@ class MCCA(
         return self
 
     def transform(self, X: Any) -> Any:
-        """The scores of each view, as a list; for one table their mean, on which the views agree."""
+        """The scores of each view, as a tuple; for one table their mean, on which the views agree."""
         check_is_fitted(self)
         if not _is_list_of_tables(X):
             return self._consensus(features(self, X, reset=False))
         if len(X) != len(self.rotations_):
             raise ValueError(f"X holds {len(X)} views, but {len(self.rotations_)} were fitted")
         data = [table(view, f"X[{i}]", len(R)) for i, (view, R) in enumerate(zip(X, self.rotations_, strict=True))]
-        return [scored(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True)]
+        return tuple(scored(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
 
     def _consensus(self, X: Any) -> Any:
         """The mean of the views' scores."""
