@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import splitmerge as sm
 from splitmerge.errors import NotPositiveDefinite
 from splitmerge.learn import View, view_pair
+from splitmerge.learn.comoments import Comoments
 from splitmerge.learn.inputs import joint_of, weights_of
 from splitmerge.learn.joint import Joint
-from splitmerge.learn.moments import Moments
 from splitmerge.learn.pencils import choose, ridges_of
 from splitmerge.learn.whiten import Sample, whitener
 
@@ -82,7 +82,7 @@ def test_moments_add_up(sizes, offset, weighted):
     w = rng.random(len(data)) + 0.1 if weighted else np.ones(len(data))
     found = None
     for part in np.split(np.arange(len(data)), np.cumsum(sizes)[:-1]):
-        more = Moments.of(Joint([View(data[part], w[part])]))
+        more = Comoments.of(Joint([View(data[part], w[part])]))
         found = more if found is None else found + more
     Z = explicit(data, w, False)
     assert found.samples == len(data)
@@ -91,7 +91,7 @@ def test_moments_add_up(sizes, offset, weighted):
 
 
 def test_moments_of_no_weight_change_nothing():
-    some, none = Moments.of_rows(X), Moments.of_rows(X, np.zeros(len(X)))
+    some, none = Comoments.of_rows(X), Comoments.of_rows(X, np.zeros(len(X)))
     assert (some + none) is some
     assert (none + some) is some
 

@@ -13,9 +13,9 @@ from ..kernels import Array
 from ..policy import BReport
 from ..solution import Solution
 from ..solve import solve
+from .comoments import Comoments
 from .formed import check_count, correlate
 from .joint import Joint, parts_of
-from .moments import Moments
 from .narrower import narrower
 from .pencils import Choice, choose, operators, refuse_singular, ridges_of
 from .whiten import Sample, check_policy, without_constants
@@ -67,7 +67,9 @@ def analyse(joint: Joint, request: Request) -> Analysis:
     return _oriented(_decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram))
 
 
-def analyse_moments(moments: Moments, sizes: Sequence[int], request: Request, *, scale: bool) -> tuple[Analysis, Array]:
+def analyse_moments(
+    moments: Comoments, sizes: Sequence[int], request: Request, *, scale: bool
+) -> tuple[Analysis, Array]:
     """Of what partial fits have gathered; and what the columns were divided by."""
     check_policy(request.policy)
     C, spread = moments.covariance(scale=scale)

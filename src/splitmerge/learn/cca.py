@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_consistent_length
 from ..checks import real, whole
 from ..kernels import Array
 from .analysis import Analysis, Request, analyse, analyse_moments
+from .comoments import Comoments
 from .components import PairedComponents
 from .inputs import is_dask, joint_of
 from .joint import Joint
-from .moments import Moments
 from .narrower import MANY
 from .tables import features, table
 
@@ -104,13 +104,13 @@ class CCA(PairedComponents):
         """Find the components of X (n, p) and y (n,) or (n, q): arrays, sparse, memory-mapped or Dask arrays."""
         start = self._start()
         joint = self._views(X, y, sample_weight, reset=True, scale=self.scale)
-        self._moments: Moments | None = None
+        self._moments: Comoments | None = None
         self._x_mean, self._y_mean = joint.split(joint.mean)
         found = analyse(joint, self._request(joint.sizes, start))
         self._take(found, joint.spread)
         if found.covariance is not None and joint.columns <= KEPT:
             squares = joint.total * found.covariance * np.multiply.outer(joint.spread, joint.spread)
-            self._moments = Moments(joint.total, joint.mean, squares, joint.samples)
+            self._moments = Comoments(joint.total, joint.mean, squares, joint.samples)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> CCA:
@@ -120,14 +120,14 @@ class CCA(PairedComponents):
         that early batches may have fewer rows than columns. A `fit` can be added to where it formed the covariances
         of at most 1000 columns: of more it does not keep them.
         """
-        moments: Moments | None = vars(self).get("_moments")
+        moments: Comoments | None = vars(self).get("_moments")
         first = moments is None
         if first and "correlations_" in vars(self):
             raise ValueError("the last fit kept no statistics to add to; begin with partial_fit on a clone")
         joint = self._views(X, y, sample_weight, reset=first, scale=False)
         if moments is not None and joint.columns != len(moments.mean):
             raise ValueError(f"y has {joint.sizes[1]} columns, but there were {len(self._y_mean)} before")
-        more = Moments.of(joint)
+        more = Comoments.of(joint)
         moments = self._moments = more if moments is None else moments + more
         self._x_mean, self._y_mean = joint.split(moments.mean)
         for name in LEARNED & vars(self).keys():

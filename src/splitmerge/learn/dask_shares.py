@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels import Array
-from .moments import Moments
+from .comoments import Comoments
 
 # The mean and the deviations of the columns of a view.
 Scale = tuple[Array, Array]
@@ -21,10 +21,10 @@ def dense(block: Any) -> Array:
     return np.asarray(given, np.float64)
 
 
-def moments_share(blocks: list[Any], weights: Array | None) -> Moments:
+def moments_share(blocks: list[Any], weights: Array | None) -> Comoments:
     """Means and squares of the columns."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return Moments.of_rows(dense(blocks[0]), weights)
+        return Comoments.of_rows(dense(blocks[0]), weights)
 
 
 def _centred(blocks: list[Any], weights: Array | None, scales: Sequence[Scale]) -> list[Array]:

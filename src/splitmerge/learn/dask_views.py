@@ -17,10 +17,10 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from ..kernels import Array
+from .comoments import Comoments
 from .dask_shares import add, add_each, cross_share, dual_share, gram_share, moments_share, product_share
 from .inputs import refuse_infinite, same_rows, weights_of
 from .joint import Joint
-from .moments import Moments
 from .views import View, rounded_off
 
 # its functions are not annotated
@@ -49,7 +49,7 @@ class DaskView(View):
         self.weights = weights
         self.blocks_of_rows = row_blocks(self.X)
         self.blocks_of_weights = None if weights is None else row_blocks(self.weights)
-        self.moments: Moments = self.reduce(moments_share, add)
+        self.moments: Comoments = self.reduce(moments_share, add)
         self.total = self.moments.total
         self.mean = self.moments.mean if center else np.zeros(self.columns)
         self.spread = np.ones(self.columns)

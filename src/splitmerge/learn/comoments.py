@@ -12,10 +12,10 @@ from .views import rounded_off
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Comoments:
     """The sum of the weights, the means and the co-moments about them: of all columns, or each column's own only.
 
-    >>> one, two = Moments.of_rows(np.array([[0.0], [2.0]])), Moments.of_rows(np.array([[7.0]]))
+    >>> one, two = Comoments.of_rows(np.array([[0.0], [2.0]])), Comoments.of_rows(np.array([[7.0]]))
     >>> both = one + two
     >>> both.total, both.mean, both.squares / both.total
     (3.0, array([3.]), array([8.66666667]))
@@ -27,7 +27,7 @@ class Moments:
     samples: int
 
     @classmethod
-    def of_rows(cls, X: Array, weights: Array | None = None) -> Moments:
+    def of_rows(cls, X: Array, weights: Array | None = None) -> Comoments:
         """Of dense rows, each column by itself."""
         w = np.ones(len(X)) if weights is None else weights
         total = float(w.sum())
@@ -37,11 +37,11 @@ class Moments:
         return cls(total, mean, w @ (X - mean) ** 2, int(np.count_nonzero(w)))
 
     @classmethod
-    def of(cls, joint: Joint) -> Moments:
+    def of(cls, joint: Joint) -> Comoments:
         """Of views that are centred and not scaled."""
         return cls(joint.total, joint.mean, joint.gram() * joint.total, joint.samples)
 
-    def __add__(self, other: Moments) -> Moments:
+    def __add__(self, other: Comoments) -> Comoments:
         """Of both data together; differences of the means enter, never of sums of squares (Chan, Golub, LeVeque)."""
         if not other.total:
             return self
@@ -51,7 +51,7 @@ class Moments:
         step = other.mean - self.mean
         apart = step**2 if self.squares.ndim == 1 else np.multiply.outer(step, step)
         squares = self.squares + other.squares + (self.total * other.total / total) * apart
-        return Moments(total, self.mean + step * (other.total / total), squares, self.samples + other.samples)
+        return Comoments(total, self.mean + step * (other.total / total), squares, self.samples + other.samples)
 
     def covariance(self, *, scale: bool) -> tuple[Array, Array]:
         """The covariances, of columns divided by their deviations where that is asked for; and what they went by."""
