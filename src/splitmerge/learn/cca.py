@@ -135,7 +135,7 @@ class CCA(PairedComponents):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, then the scores of X and of y as a pair."""
+        """Fit, then the scores of X and of y as a pair, as scikit-learn's CCA does: in a pipeline it comes last."""
         return self.fit(X, y, sample_weight).transform(X, y)
 
     def __getattr__(self, name: str) -> Any:

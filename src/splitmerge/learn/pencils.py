@@ -86,7 +86,9 @@ def _seconds_formed(joint: Joint, columns: int) -> float:
     if joint.sparse:
         # a row with c entries has c² products
         gram = min(gram, float(joint.entries) ** 2 / joint.rows * IN_BLOCK)
-    return float(gram + 3 * p**3 * DENSE + 2 * joint.overhead)
+    # two views of p/2 columns are whitened and decomposed apart, more views together
+    cubes = 0.5 if len(joint.views) == 2 else 1.2
+    return float(gram + cubes * p**3 * DENSE + 2 * joint.overhead)
 
 
 def _seconds_of_products(joint: Joint, k: int) -> float:
