@@ -134,6 +134,13 @@ def test_the_choice_is_by_cost_and_memory(monkeypatch):
         choose(joint, 1, policy="restrict")
 
 
+def test_wide_views_are_turned_only_where_coordinates_will_do():
+    joint = joint_of([RNG.standard_normal((50, 1500)), RNG.standard_normal((50, 3))])
+    assert choose(joint, 1).narrow
+    assert "coordinates" in choose(joint, 1).reason
+    assert not choose(joint, 1, may_turn=False).narrow
+
+
 def test_bad_arguments():
     with pytest.raises(ValueError, match="solver is 'dense'"):
         view_pair([X, Y], solver="dense")

@@ -39,15 +39,16 @@ class Choice:
     narrow: bool = False
 
 
-def choose(joint: Joint, k: int, *, solver: str = "auto", policy: str = "error") -> Choice:
+def choose(joint: Joint, k: int, *, solver: str = "auto", policy: str = "error", may_turn: bool = True) -> Choice:
     """The one place that decides between matrices and products with the data.
 
-    A view with fewer rows than columns is made narrower for the matrices, where its data are in this memory.
+    A view with fewer rows than columns is made narrower for the matrices, where its data are in this memory and the
+    caller can do with coordinates instead of columns.
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver is {solver!r}; give one of {', '.join(map(repr, SOLVERS))}")
     check_policy(policy)
-    turn = wide(joint)
+    turn = wide(joint) if may_turn else [False] * len(joint.views)
     columns = sum(joint.samples if w else size for size, w in zip(joint.sizes, turn, strict=True))
     turned = joint.samples * sum(size for size, w in zip(joint.sizes, turn, strict=True) if w)
     narrow, need, free = any(turn), 8.0 * (COPIES * columns**2 + 3 * turned), PART * free_memory()
@@ -139,7 +140,7 @@ def view_pair(
 
     joint = joint_of(views, weights, scale=scale)
     ridges = ridges_of(ridge, len(views))
-    choice = choose(joint, k, solver=solver)
+    choice = choose(joint, k, solver=solver, may_turn=False)
     return operators(joint, ridges, choice) if not choice.formed else _matrices(joint, ridges, choice)
 
 
