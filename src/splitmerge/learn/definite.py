@@ -17,6 +17,9 @@ from ..errors import NotPositiveDefinite
 from ..kernels import Array
 from ..policy import POLICIES
 
+# A value of a matrix of size one is zero to rounding up to this.
+ROUNDING, TINY = 10 * float(np.finfo(float).eps), float(np.finfo(float).tiny)
+
 
 class Definite(ABC):
     """B, positive definite at least on what is left of it; `story` says what was done to it."""
@@ -28,11 +31,14 @@ class Definite(ABC):
         """B⁻¹V for columns V."""
 
     def pairs(self, M: Array) -> tuple[Array, Array, Array]:
-        """Values (descending), B-orthonormal vectors and B⁻¹M, for the pair (MMᵀ, B)."""
+        """Values (descending), B-orthonormal vectors and B⁻¹M, for the pair (MMᵀ, B).
+
+        The columns of M are weighted means about their common mean, so that the rank is one less than their number.
+        """
         K = self.solve(M)
         values, Q = np.linalg.eigh((M.T @ K + K.T @ M) / 2)
-        values, Q = np.maximum(values[::-1], 0.0), Q[:, ::-1]
-        kept = values > M.shape[0] * np.finfo(float).eps * max(values[0], np.finfo(float).tiny)
+        values, Q = values[:0:-1], Q[:, :0:-1]
+        kept = values > ROUNDING * M.shape[0] * values.max(initial=TINY)
         return values[kept], K @ (Q[:, kept] / np.sqrt(values[kept])), K
 
 
@@ -57,7 +63,8 @@ class Rooted(Definite):
         """As above, by singular values: the small ones are as accurate as the large."""
         Y = self.whiten(M)
         left, singular, _ = np.linalg.svd(Y, full_matrices=False)
-        kept = singular > max(self.rank, 1) * np.finfo(float).eps * singular.max(initial=np.finfo(float).tiny)
+        left, singular = left[:, : M.shape[1] - 1], singular[: M.shape[1] - 1]
+        kept = singular > ROUNDING * max(self.rank, 1) * singular.max(initial=TINY)
         return singular[kept] ** 2, self.unwhiten(left[:, kept]), self.unwhiten(Y)
 
 

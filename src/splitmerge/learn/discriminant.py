@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -22,10 +22,9 @@ BETWEEN = ("total", "means")
 
 
 class LinearDiscriminantAnalysis(
-    LinearScores,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     ClassifierMixin,  # type: ignore[misc]
-    TransformerMixin,  # type: ignore[misc]
+    LinearScores,
     BaseEstimator,  # type: ignore[misc]
 ):
     """Classes as Gaussians with one covariance B: the best directions to tell them apart, and a classifier.

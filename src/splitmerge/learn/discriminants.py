@@ -119,7 +119,9 @@ def by_covariance(W: Array, means: Means, options: Options, why: str) -> Discrim
 
 def _by_columns(rows: Grouped, Z: Grouped, means: Means, options: Options, route: Route) -> Discriminants:
     """The same, with a shrinkage that is to be found for each class."""
-    T = dsyrk(1.0, means.M, beta=1.0, c=Z.scatter(), overwrite_c=1) if options.total else None
+    W = Z.scatter() if options.total else None
+    _check_variances(Z.variances() if W is None else W.diagonal(), means.floor)
+    T = None if W is None else dsyrk(1.0, means.M, beta=1.0, c=W, overwrite_c=1)
     shrunk = automatic(rows, means.priors, T if means.natural else None)
     S = Z.reweighted(Z.weights * shrunk.factors[Z.members])
 

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, softmax
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..kernels import Array
 
 
-class LinearScores:
+class LinearScores(TransformerMixin):  # type: ignore[misc]
     """Predictions of a model with `classes_`, `coef_` and `intercept_`; projections with `xbar_` and `scalings_`."""
 
     classes_: Array

@@ -1,0 +1,336 @@
+"""Linear discriminant analysis: scikit-learn's answers, by each route, and what happens to bad data."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import eigh, subspace_angles
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf as reference_ledoit_wolf
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Reference
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from splitmerge import NotPositiveDefinite
+from splitmerge.gallery.statistics import labelled_clouds, lda_pair
+from splitmerge.learn import discriminants
+from splitmerge.learn.discriminant import LinearDiscriminantAnalysis
+from splitmerge.learn.grouped import Grouped
+from splitmerge.learn.shrinkage import ledoit_wolf
+from splitmerge.learn.within import Route, choose
+
+
+def sine(V, W):
+    return np.sin(subspace_angles(V, W)).max()
+
+
+def clouds(rows, columns, classes, seed=0, apart=0.5):
+    rng = np.random.default_rng(seed)
+    y = np.arange(rows) % classes
+    X = rng.standard_normal((rows, columns)) * np.linspace(0.5, 2, columns)
+    return X + apart * rng.standard_normal((classes, columns))[y], y
+
+
+@pytest.fixture
+def force(monkeypatch):
+    """Take a route whatever it costs."""
+    return lambda name: monkeypatch.setattr(discriminants, "choose", lambda *_, **__: Route(name, "forced."))
+
+
+CHECKS = list(estimator_checks_generator(LinearDiscriminantAnalysis()))
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=[check.func.__name__ for _, check in CHECKS])
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.01, 0.1, 0.5, "auto"])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_agrees_with_scikit_learn(load, shrinkage):
+    X, y = load(return_X_y=True)
+    # without shrinkage digits have a singular covariance, which only "svd" bears
+    singular = load is load_digits and shrinkage is None
+    reference = Reference() if singular else Reference(solver="eigen", shrinkage=shrinkage)
+    reference.fit(X, y)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
+    # the ninth value of digits is threefold for a number: the constant pixels
+    k = 8 if load is load_digits and isinstance(shrinkage, float) else len(model.classes_) - 1
+    assert sine(model.scalings_[:, :k], reference.scalings_[:, :k]) < 1e-10
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-10)
+    np.testing.assert_array_equal(model.predict(X), reference.predict(X))
+    np.testing.assert_allclose(model.means_, reference.means_)
+    np.testing.assert_allclose(model.priors_, reference.priors_)
+    assert model.score(X, y) == reference.score(X, y)
+
+
+def test_the_default_is_scikit_learns_default():
+    X, y = load_wine(return_X_y=True)
+    model, reference = LinearDiscriminantAnalysis().fit(X, y), Reference().fit(X, y)
+    np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(reference.transform(X)), rtol=1e-8, atol=1e-8)
+    for name in ("coef_", "intercept_", "xbar_", "explained_variance_ratio_"):
+        np.testing.assert_allclose(getattr(model, name), getattr(reference, name), rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), reference.decision_function(X), rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(model.predict_log_proba(X), reference.predict_log_proba(X), rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
+def test_priors_and_two_classes(shrinkage):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y > 0], y[y > 0]
+    reference = Reference(solver="eigen", shrinkage=shrinkage, priors=[0.8, 0.2]).fit(X, y)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage, priors=[0.8, 0.2]).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-10)
+    assert model.decision_function(X).shape == (100,)
+    assert model.coef_.shape == (1, 4)
+
+
+# by products alone no shrinkage can be found
+ROUTES = [("columns", 0.2), ("columns", "auto"), ("rows", 0.2), ("rows", "auto"), ("products", 0.2)]
+
+
+@pytest.mark.parametrize(("name", "shrinkage"), ROUTES)
+@pytest.mark.parametrize(("rows", "columns"), [(60, 150), (150, 60), (90, 600)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_all_routes_lead_to_the_same(force, name, rows, columns, shrinkage, sparse):
+    X, y = clouds(rows, columns, 4)
+    if sparse:
+        X *= np.random.default_rng(0).random(X.shape) < 0.3
+    reference = Reference(solver="eigen", shrinkage=shrinkage).fit(X, y)
+    force(name)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(sp.csr_array(X) if sparse else X, y)
+    assert sine(model.scalings_, reference.scalings_[:, :3]) < 1e-7
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-8)
+    assert model.route_.startswith("forced.")
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
+def test_means_alone_are_fishers_criterion(shrinkage):
+    X, y = load_wine(return_X_y=True)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage, between="means", store_covariance=True).fit(X, y)
+    A, _ = lda_pair(X, y)
+    values, vectors = eigh(A, model.covariance_)
+    np.testing.assert_allclose(model.eigenvalues_, values[::-1][:2], rtol=1e-9)
+    assert sine(model.scalings_, vectors[:, ::-1][:, :2]) < 1e-9
+    np.testing.assert_allclose(model.scalings_.T @ model.covariance_ @ model.scalings_, np.eye(2), atol=1e-10)
+    np.testing.assert_allclose(
+        model.covariance_, Reference(solver="eigen", shrinkage=shrinkage).fit(X, y).covariance_, rtol=1e-8, atol=1e-12
+    )
+    assert "no iteration" in model.route_
+
+
+def test_known_discriminants():
+    X, y = labelled_clouds(30, 6, [4.0, 2.0, 0.5], exact=True, rng=0)
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    np.testing.assert_allclose(model.eigenvalues_, [4.0, 2.0, 0.5])
+    np.testing.assert_allclose(model.explained_variance_ratio_, np.array([4.0, 2.0, 0.5]) / 6.5)
+
+
+def test_far_classes_cost_no_digits():
+    # one discriminant is 1e16 times another
+    X, y = labelled_clouds(30, 6, [1e10, 1e-3], exact=True, rng=0)
+    np.testing.assert_allclose(LinearDiscriminantAnalysis().fit(X, y).eigenvalues_, [1e10, 1e-3], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(40, 7), (10, 30)])
+def test_ledoit_and_wolf(rows, columns):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, columns)) + 3.0
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    s, target = ledoit_wolf(Grouped(X, np.zeros(rows, int), 1))
+    covariance, expected = reference_ledoit_wolf(X)
+    assert s == pytest.approx(expected, rel=1e-10)
+    np.testing.assert_allclose((1 - s) * X.T @ X / rows + np.diag(target), covariance, atol=1e-12)
+    s_given, _ = ledoit_wolf(Grouped(X, np.zeros(rows, int), 1), np.triu(X.T @ X / rows))
+    assert s_given == pytest.approx(expected, rel=1e-10)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([None, 0.2, "auto"]), st.sampled_from([None, [0.5, 0.3, 0.2]]))
+def test_weights_are_repetitions(seed, shrinkage, priors):
+    X, y = clouds(30, 4, 3, seed)
+    counts = np.random.default_rng(seed).integers(0, 4, 30)
+    counts[:6] = 1
+    repeated = np.repeat(np.arange(30), counts)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage, priors=priors)
+    one, other = clone(model).fit(X, y, counts), clone(model).fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-8, atol=1e-10)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(2, 59), max_size=4),
+    st.sampled_from([None, 0.2]),
+    st.sampled_from([None, [0.5, 0.3, 0.2]]),
+)
+def test_batches_are_a_fit(seed, cuts, shrinkage, priors):
+    X, y = clouds(60, 4, 3, seed)
+    order = np.random.default_rng(seed).permutation(60)
+    weights = np.random.default_rng(seed).uniform(0.5, 2, 60)
+    model = LinearDiscriminantAnalysis(shrinkage=shrinkage, priors=priors)
+    whole, parts = clone(model).fit(X, y, weights), clone(model)
+    for rows in np.split(order, sorted(set(cuts))):
+        parts.partial_fit(X[rows], y[rows], classes=[0, 1, 2], sample_weight=weights[rows])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(parts.eigenvalues_, whole.eigenvalues_, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(parts.scalings_, whole.scalings_, rtol=1e-5, atol=1e-6)
+
+
+def test_a_batch_after_fit_goes_on():
+    X, y = load_iris(return_X_y=True)
+    whole = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y)
+    parts = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
+    np.testing.assert_allclose(parts.coef_, whole.coef_, rtol=1e-9)
+
+
+def test_batches_that_cannot_be():
+    X, y = load_iris(return_X_y=True)
+    model = LinearDiscriminantAnalysis()
+    with pytest.raises(ValueError, match="classes is None"):
+        model.partial_fit(X, y)
+    model.partial_fit(X[:60], y[:60], classes=[0, 1, 2])
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, y + 1)
+    with pytest.raises(ValueError, match="first call"):
+        model.partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X[60:], y[60:])
+    np.testing.assert_allclose(model.coef_, LinearDiscriminantAnalysis().fit(X, y).coef_, rtol=1e-8)
+    with pytest.raises(ValueError, match="all rows at once"):
+        LinearDiscriminantAnalysis(shrinkage="auto").partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="no sums"):
+        LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y).partial_fit(X, y)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_affine_maps_change_nothing(seed):
+    X, y = clouds(50, 4, 3, seed)
+    rng = np.random.default_rng(seed)
+    map_, shift = np.eye(4) + 0.3 * rng.standard_normal((4, 4)), 10 * rng.standard_normal(4)
+    if np.linalg.cond(map_) > 100:
+        return
+    one, other = LinearDiscriminantAnalysis().fit(X, y), LinearDiscriminantAnalysis().fit(X @ map_ + shift, y)
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-7)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X @ map_ + shift), atol=1e-8)
+
+
+def test_more_columns_than_rows():
+    X, y = clouds(20, 50, 3, apart=2.0)
+    model, reference = LinearDiscriminantAnalysis().fit(X, y), Reference().fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-8)
+    assert sine(model.scalings_, reference.scalings_) < 1e-8
+    assert "left out" in model.route_
+    with pytest.raises(NotPositiveDefinite, match="shrinkage"):
+        LinearDiscriminantAnalysis(b_policy="error").fit(X, y)
+    assert LinearDiscriminantAnalysis(b_policy="ridge").fit(X, y).score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1e9])
+def test_constant_columns(constant):
+    X, y = load_iris(return_X_y=True)
+    wide = np.column_stack([X, np.full(150, constant)])
+    narrow, model = LinearDiscriminantAnalysis().fit(X, y), LinearDiscriminantAnalysis().fit(wide, y)
+    np.testing.assert_allclose(model.predict_proba(wide), narrow.predict_proba(X), atol=1e-9)
+    assert "1 of 5 dimensions" in model.route_
+    with pytest.raises(NotPositiveDefinite, match="shrinkage"):
+        LinearDiscriminantAnalysis(b_policy="error").fit(wide, y)
+    for options in ({"b_policy": "ridge"}, {"shrinkage": 0.1}, {"shrinkage": "auto"}):
+        model = LinearDiscriminantAnalysis(**options).fit(wide, y)
+        assert np.isfinite(model.predict_proba(wide)).all()
+        assert np.isfinite(model.transform(wide)).all()
+
+
+def test_a_copied_column_changes_nothing():
+    X, y = load_iris(return_X_y=True)
+    wide = np.column_stack([X, X[:, 0]])
+    narrow, model = LinearDiscriminantAnalysis().fit(X, y), LinearDiscriminantAnalysis().fit(wide, y)
+    np.testing.assert_allclose(model.predict_proba(wide), narrow.predict_proba(X), atol=1e-9)
+
+
+X, Y = load_iris(return_X_y=True)
+HOLE = np.where(np.arange(600).reshape(150, 4) == 7, np.nan, X)
+
+
+@pytest.mark.parametrize(
+    ("match", "x", "y", "options", "weights"),
+    [
+        ("one class", X, np.zeros(150, int), {}, None),
+        ("one sample for each class", X[::50], Y[::50], {}, None),
+        ("NaN", HOLE, Y, {}, None),
+        ("inconsistent numbers of samples", X, Y[:-1], {}, None),
+        ("does not vary", np.repeat(X[::50], 5, axis=0), np.repeat([0, 1, 2], 5), {}, None),
+        ("does not vary", np.repeat(X[::50], 5, axis=0), np.repeat([0, 1, 2], 5), {"shrinkage": 0.1}, None),
+        ("does not vary", np.repeat(X[::50], 5, axis=0), np.repeat([0, 1, 2], 5), {"shrinkage": "auto"}, None),
+        ("sample_weight is zero", X, Y, {}, np.zeros(150)),
+        ("sample_weight has NaN", X, Y, {}, np.full(150, -1.0)),
+        ("sample_weight has shape", X, Y, {}, np.ones(149)),
+        ("Unknown label type", X, Y + 0.5 * X[:, 0], {}, None),
+        ("n_components is 3", X, Y, {"n_components": 3}, None),
+        ("shrinkage is 2", X, Y, {"shrinkage": 2.0}, None),
+        ("shrinkage is 'much'", X, Y, {"shrinkage": "much"}, None),
+        ("priors must be 3 positive", X, Y, {"priors": [0.5, 0.5]}, None),
+        ("priors must be 3 positive", X, Y, {"priors": [0.5, 0.7, -0.2]}, None),
+        ("b_policy is 'hope'", X, Y, {"b_policy": "hope"}, None),
+        ("between is 'lines'", X, Y, {"between": "lines"}, None),
+        ("tol is -1", X, Y, {"tol": -1.0}, None),
+    ],
+)
+def test_bad_input_is_named(match, x, y, options, weights):
+    with pytest.raises(ValueError, match=match):
+        LinearDiscriminantAnalysis(**options).fit(x, y, sample_weight=weights)
+
+
+def test_one_number_shrinks_to_nothing_but_means():
+    model = LinearDiscriminantAnalysis(shrinkage=1.0, between="means").fit(X, Y)
+    centred = model.means_ - model.xbar_
+    assert sine(model.scalings_, centred.T[:, :2]) < 1e-10
+    assert np.isfinite(LinearDiscriminantAnalysis(shrinkage=1.0).fit(X, Y).transform(X)).all()
+
+
+def test_in_the_company_of_scikit_learn():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    names = np.array(["setosa", "versicolor", "virginica"])[Y]
+    pipe = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()).set_output(transform="pandas")
+    search = GridSearchCV(pipe, {"lineardiscriminantanalysis__shrinkage": [None, 0.1, "auto"]}).fit(table, names)
+    assert search.best_score_ > 0.95
+    model = LinearDiscriminantAnalysis().set_output(transform="pandas").fit(table, names)
+    assert list(model.transform(table).columns) == ["lineardiscriminantanalysis0", "lineardiscriminantanalysis1"]
+    assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(table), model.predict(table))
+    assert again.predict(table)[0] == "setosa"
+
+
+def test_nothing_is_written_to_and_memory_maps_will_do(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
+    np.testing.assert_array_equal(
+        LinearDiscriminantAnalysis().fit(on_disk, Y).coef_, LinearDiscriminantAnalysis().fit(X, Y).coef_
+    )
+    narrow = LinearDiscriminantAnalysis().fit(X.astype(np.float32), Y)
+    np.testing.assert_allclose(narrow.coef_, LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-4)
+
+
+def test_what_cannot_be_held_is_refused(monkeypatch):
+    monkeypatch.setattr("splitmerge.learn.within.free_memory", lambda: 1e6)
+    size = {"rows": 10**5, "columns": 10**5, "entries": 10**10, "classes": 3, "sparse": False, "keep": False}
+    assert choose(**size, shrunk=True, automatic=False).name == "products"
+    with pytest.raises(ValueError, match="as shrinkage"):
+        choose(**size, shrunk=True, automatic=True)
+    with pytest.raises(ValueError, match="as shrinkage"):
+        choose(**size, shrunk=False, automatic=False)
