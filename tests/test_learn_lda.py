@@ -188,6 +188,23 @@ def test_batches_are_a_fit(seed, cuts, shrinkage, priors):
     np.testing.assert_allclose(parts.scalings_, whole.scalings_, rtol=1e-5, atol=1e-6)
 
 
+def test_rows_may_come_one_by_one():
+    X, y = load_iris(return_X_y=True)
+    model, whole = LinearDiscriminantAnalysis(), LinearDiscriminantAnalysis().fit(X[::5], y[::5])
+    for row in range(0, 150, 5):
+        model.partial_fit(X[row : row + 1], y[row : row + 1], classes=[0, 1, 2])
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-8)
+
+
+def test_classes_with_one_mean_have_no_direction():
+    X, _ = clouds(40, 600, 2)
+    twice, y = np.vstack([X, X]), np.repeat([0, 1], 40)
+    for options in ({}, {"shrinkage": 0.1}, {"shrinkage": 0.1, "between": "means"}):
+        model = LinearDiscriminantAnalysis(**options).fit(twice, y)
+        np.testing.assert_allclose(model.predict_proba(twice), 0.5, atol=1e-6)
+        assert np.isfinite(model.explained_variance_ratio_).all()
+
+
 def test_a_batch_after_fit_goes_on():
     X, y = load_iris(return_X_y=True)
     whole = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y)

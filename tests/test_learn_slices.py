@@ -162,6 +162,16 @@ def test_the_first_batch_makes_the_slices():
     np.testing.assert_array_equal(going_on.directions_, model.directions_)
 
 
+def test_rows_may_come_one_by_one():
+    X, y = sample(30, 3)
+    model = SlicedInverseRegression(n_slices=np.quantile(y, [0.3, 0.6]))
+    whole = clone(model).fit(X, y)
+    for row in range(30):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_)
+    np.testing.assert_allclose(model.directions_, whole.directions_)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6))

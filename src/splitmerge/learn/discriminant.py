@@ -92,7 +92,7 @@ class LinearDiscriminantAnalysis(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; a weight counts as so many rows."""
         options = self._options()
-        X, y, weights = self._rows(X, y, sample_weight, reset=True)
+        X, y, weights = self._rows(X, y, sample_weight, reset=True, least=2)
         X, y, weights = keep_positive(X, y, weights)
         self.classes_, members = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -104,8 +104,8 @@ class LinearDiscriminantAnalysis(
         found = by_rows(rows, means, options)
         self.__dict__.pop("_moments", None)
         if found.within is not None and self.priors is None:
-            total = float(rows.totals.sum())
-            self._moments = Moments.of(rows.totals, rows.means, np.bincount(members), total * found.within)
+            scatter = np.multiply(found.within, rows.totals.sum(), out=found.within)
+            self._moments = Moments.of(rows.totals, rows.means, np.bincount(members), scatter)
         return self._keep(found)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -158,11 +158,9 @@ class LinearDiscriminantAnalysis(
         tol = real(self.tol, "tol", least=0.0)
         return Options(s, self.between, check_policy(self.b_policy), tol, bool(self.store_covariance))
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, least: int = 1) -> tuple[Any, Array, Array]:
         types = [np.float64, np.float32]
-        X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=2 if reset else 1
-        )
+        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=least)
         check_classification_targets(y)
         return X, y, weights_of(sample_weight, X.shape[0])
 
@@ -196,6 +194,7 @@ class LinearDiscriminantAnalysis(
         self._n_features_out = min(found.values.size, self.n_components or found.values.size)
         total = float(found.values.sum())
         self.explained_variance_ratio_ = found.values[: self._n_features_out] / (total if total > 0 else 1.0)
+        self.__dict__.pop("covariance_", None)
         if found.covariance is not None:
             self.covariance_ = found.covariance
         return self

@@ -26,15 +26,14 @@ def leading(form: Definite, times: Callable[[Array], Array], k: int, M: Array) -
     if isinstance(form, Rooted):
         return _whitened(form, times, k, M)
     assert isinstance(form, (Woodbury, Iterated))
-    n = M.shape[0]
+    n, start = M.shape[0], form.pairs(M)[1][:, :k]
     hint: dict[str, Any] = (
         {"method": Accelerated(inner=UserSolve(lambda b: form.solve(b[:, None])[:, 0]))}
         if isinstance(form, Woodbury)
         else {"diagonal": form.jacobi[:, 0]}
     )
-    solution = solve(
-        _operator(times, n), _operator(form.times, n), k, x0=form.pairs(M)[1][:, :k], rng=0, tol=TOL, **hint
-    )
+    x0 = start if start.size else None
+    solution = solve(_operator(times, n), _operator(form.times, n), k, x0=x0, rng=0, tol=TOL, **hint)
     return solution.eigenvalues, solution.eigenvectors, _story(solution)
 
 

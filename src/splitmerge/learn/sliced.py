@@ -60,7 +60,7 @@ class Sliced(
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
         return np.asarray(X @ self.directions_.T - self.mean_ @ self.directions_.T)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, least: int = 1) -> tuple[Any, Array, Array]:
         check_policy(self.b_policy)
         real(self.tol, "tol", least=0.0)
         if self.shrinkage is not None:
@@ -74,20 +74,20 @@ class Sliced(
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if reset else 1,
+            ensure_min_samples=least,
         )
         return keep_positive(X, y, weights_of(sample_weight, X.shape[0]))
 
     def _total(self, sums: Moments) -> tuple[Rooted, Array]:
         """The covariance of all rows in a form to solve with, and M for the covariance MMᵀ of the slices' means."""
         self.mean_ = sums.mean
-        M = np.asfortranarray((sums.means - self.mean_).T * np.sqrt(sums.weights / sums.total))
+        M = _about(sums)
         s, count = float(self.shrinkage or 0.0), int(sums.rows.sum())
+        if not varies(sums):
+            raise ValueError("X is constant: there is no direction to be found")
 
         def form() -> Array:
             T = dsyrk(1.0, M, beta=1.0, c=sums.within(), overwrite_c=1)
-            if not (T.diagonal() > floor).any():
-                raise ValueError("X is constant: there is no direction to be found")
             mean = T.trace() / len(T)
             T *= 1 - s
             T[np.diag_indices_from(T)] += s * mean
@@ -109,6 +109,18 @@ class Sliced(
         self.slices_ = slicing.begins if slicing.labels is None else slicing.labels
         self._n_features_out = values.size
         return self
+
+
+def _about(sums: Moments) -> Array:
+    """M, for the covariance MMᵀ of the means of the slices."""
+    return np.asfortranarray((sums.means - sums.mean).T * np.sqrt(sums.weights / sums.total))
+
+
+def varies(sums: Moments) -> bool:
+    """Is any column other than constant?"""
+    within = np.sum([scatter.diagonal() for scatter in sums.scatter], axis=0) / sums.total
+    variances = within + (_about(sums) ** 2).sum(axis=1)
+    return bool((variances > rounding(int(sums.rows.sum()), sums.means)).any())
 
 
 def settled(values: Array, directions: Array) -> Array:

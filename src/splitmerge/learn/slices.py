@@ -9,7 +9,7 @@ import numpy as np
 from ..checks import whole
 from ..solve import solve
 from .moments import Moments
-from .sliced import Sliced, settled
+from .sliced import Sliced, settled, varies
 from .slicing import Slicing
 
 
@@ -48,14 +48,17 @@ class SlicedInverseRegression(Sliced):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with the response y; a weight counts as so many rows."""
         self.__dict__.pop("_moments", None)
-        return self._take(X, y, sample_weight, first=True)
+        return self._take(X, y, sample_weight, first=True, least=2)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take more rows in. The slices are those of `n_slices`, or of the first call, or of `fit`."""
+        """Take more rows in. The slices are those of `n_slices`, or of the first call, or of `fit`.
+
+        There is nothing to transform with before the rows differ.
+        """
         return self._take(X, y, sample_weight, first=not hasattr(self, "_moments"))
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> Self:
-        X, y, weights = self._rows(X, y, sample_weight, reset=first)
+    def _take(self, X: Any, y: Any, sample_weight: Any, *, first: bool, least: int = 1) -> Self:
+        X, y, weights = self._rows(X, y, sample_weight, reset=first, least=least)
         if first:
             slicing = Slicing.of(y, self.n_slices, weights)
             sums = Moments(slicing.count, X.shape[1])
@@ -65,6 +68,8 @@ class SlicedInverseRegression(Sliced):
         wanted = most if self.n_components is None else whole(self.n_components, "n_components", 1, most)
         sums.add(X, slicing.members(y), weights)
         self._slicing, self._moments = slicing, sums
+        if least == 1 and not varies(sums):
+            return self
         B, M = self._total(sums)
         values, directions, _ = B.pairs(M)
         return self._keep(values[:wanted], settled(values, directions)[:, :wanted], slicing)
@@ -89,7 +94,7 @@ class SlicedAverageVariance(Sliced):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with the response y; a weight counts as so many rows."""
-        X, y, weights = self._rows(X, y, sample_weight, reset=True)
+        X, y, weights = self._rows(X, y, sample_weight, reset=True, least=2)
         slicing = Slicing.of(y, self.n_slices, weights)
         members = slicing.members(y)
         sums = Moments(slicing.count, X.shape[1]).add(X, members, weights)
