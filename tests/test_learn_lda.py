@@ -254,6 +254,8 @@ def test_more_columns_than_rows():
     with pytest.raises(NotPositiveDefinite, match="shrinkage"):
         LinearDiscriminantAnalysis(b_policy="error").fit(X, y)
     assert LinearDiscriminantAnalysis(b_policy="ridge").fit(X, y).score(X, y) == 1.0
+    with pytest.raises(NotPositiveDefinite, match="tol=0 is too small"):
+        LinearDiscriminantAnalysis(b_policy="ridge", tol=0.0).fit(X, y)
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e9])

@@ -19,6 +19,8 @@ from ..policy import POLICIES
 
 # A value of a matrix of size one is zero to rounding up to this.
 ROUNDING, TINY = 10 * float(np.finfo(float).eps), float(np.finfo(float).tiny)
+TOO_SMALL = "tol={:g} is too small for b_policy='ridge'; give a larger one"
+RIDGED = "The covariance is singular: {:.3g} of each variance was added to its diagonal."
 
 
 class Definite(ABC):
@@ -120,8 +122,8 @@ def definite(form: Callable[[], Array], floor: Array, policy: str, tol: float, a
         R[np.diag_indices_from(R)] += tol**2
         ridged = _cholesky(R, scale, 0.0)
         if ridged is None:
-            raise NotPositiveDefinite(f"tol={tol:g} is too small for b_policy='ridge'; give a larger one")
-        ridged.story = f"The covariance is singular: {tol**2:.3g} of each variance was added to its diagonal."
+            raise NotPositiveDefinite(TOO_SMALL.format(tol))
+        ridged.story = RIDGED.format(tol**2)
         return ridged
     values, V = eigh(R, lower=False, overwrite_a=True, check_finite=False)
     kept = values > threshold(tol, values.size)

@@ -10,7 +10,7 @@ from scipy.linalg.blas import dsymm, dsyrk
 
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
-from .definite import Definite, Rooted, definite, scales
+from .definite import RIDGED, ROUNDING, TOO_SMALL, Definite, Rooted, definite, scales
 from .grouped import Grouped
 from .leading import leading
 from .shrinkage import Shrunk, automatic, fixed
@@ -159,8 +159,10 @@ def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route:
         raise NotPositiveDefinite(f"{ADVICE}; or take another b_policy")
     if options.policy == "restrict":
         return RowSpace(Z, scale, options.tol)
+    if options.tol**2 < ROUNDING * Z.rows:
+        raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
     ridged = Woodbury(Z, options.tol**2 * scale**2)
-    ridged.story = f"The covariance is singular: {options.tol**2:.3g} of each variance was added to its diagonal."
+    ridged.story = RIDGED.format(options.tol**2)
     return ridged
 
 
