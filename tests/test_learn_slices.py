@@ -244,6 +244,7 @@ HOLE = np.where(np.arange(160).reshape(40, 4) == 7, np.nan, X)
         ("inconsistent numbers of samples", X, Y[:-1], {}, None),
         ("X is constant", np.full((40, 4), 0.3), Y, {}, None),
         ("X is constant", np.full((40, 4), 0.3), Y, {"b_policy": "ridge"}, None),
+        ("squares overflow", X * 1e200, Y, {}, None),
         ("sample_weight is zero", X, Y, {}, np.zeros(40)),
         ("sample_weight has shape", X, Y, {}, np.ones(39)),
         ("n_components is 9", X, Y, {"n_components": 9}, None),

@@ -139,7 +139,15 @@ def scales(variances: Array, floor: Array) -> Array:
 
 def rounding(count: int, means: Array) -> Array:
     """The variance that rounding may give a constant column (Chan, Golub, LeVeque); `means` has a row a group."""
-    return np.asarray((count * np.finfo(float).eps * np.abs(means).max(axis=0)) ** 2)
+    deviation = count * np.finfo(float).eps * np.abs(means).max(axis=0)
+    return np.asarray(np.minimum(deviation, np.sqrt(np.finfo(float).max)) ** 2)
+
+
+def vary(variances: Array, floor: Array) -> bool:
+    """Is any column other than constant? They must be finite."""
+    if not np.isfinite(variances).all():
+        raise ValueError("X has numbers whose squares overflow; scale it")
+    return bool((variances > floor).any())
 
 
 def threshold(tol: float, size: int) -> float:

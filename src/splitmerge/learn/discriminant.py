@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from ..checks import real, whole
 from ..kernels import Array
 from .arguments import keep_positive, weights_of
-from .definite import check_policy, rounding
+from .definite import check_policy, rounding, vary
 from .discriminants import Discriminants, Means, Options, by_covariance, by_rows
 from .grouped import Grouped
 from .linear_scores import LinearScores
@@ -38,7 +38,7 @@ class LinearDiscriminantAnalysis(
     shrinkage
         None, a number from 0 to 1, or "auto": Ledoit's and Wolf's, for each class after standardising it.
     priors
-        Probabilities of the classes; the shares of the (weighted) rows if None.
+        Probabilities of the classes, scaled to a sum of 1; the shares of the (weighted) rows if None.
     b_policy
         When B is singular: "restrict" leaves the directions without variance within classes out, "ridge" adds tol² of
         each variance to its diagonal, "error" raises `NotPositiveDefinite`.
@@ -140,7 +140,7 @@ class LinearDiscriminantAnalysis(
             return self
         means = self._means(sums.means, sums.weights, int(sums.rows.sum()))
         W = sums.within(None if self.priors is None else self.priors_)
-        if not (W.diagonal() > means.floor).any():
+        if not vary(W.diagonal(), means.floor):
             # one row of each class, say: there may be more to come
             return self
         return self._keep(by_covariance(W, means, options, "Batch after batch, the covariance within was summed up."))

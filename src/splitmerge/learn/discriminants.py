@@ -10,7 +10,7 @@ from scipy.linalg.blas import dsymm, dsyrk
 
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
-from .definite import RIDGED, ROUNDING, TOO_SMALL, Definite, Rooted, definite, scales
+from .definite import RIDGED, ROUNDING, TOO_SMALL, Definite, Rooted, definite, scales, vary
 from .grouped import Grouped
 from .leading import leading
 from .shrinkage import Shrunk, automatic, fixed
@@ -204,5 +204,5 @@ def _solved(
 
 
 def _check_variances(variances: Array, floor: Array) -> None:
-    if not (variances > floor).any():
+    if not vary(variances, floor):
         raise ValueError("X does not vary within any class of y, so there is nothing to compare the classes with")

@@ -68,7 +68,8 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
     scale = np.where(constant, 1.0, np.sqrt(variances))
     of_rows = np.zeros(rows.rows)
     for some, Z in rows.blocks():
-        of_rows[some] = np.einsum("ij,ij->i", Z / scale, Z / scale)
+        Z /= scale
+        of_rows[some] = np.einsum("ij,ij->i", Z, Z)
     fourth = float((of_rows**2 / rows.weights).sum())
     if C is None and rows.rows < p:
         squares = _squares(rows.gram(1 / scale)) / n**2

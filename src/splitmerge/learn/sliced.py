@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..checks import real, whole
 from ..kernels import Array
 from .arguments import keep_positive, weights_of
-from .definite import Rooted, check_policy, definite, rounding
+from .definite import Rooted, check_policy, definite, rounding, vary
 from .moments import Moments
 from .slicing import Slicing
 
@@ -119,8 +119,9 @@ def _about(sums: Moments) -> Array:
 def varies(sums: Moments) -> bool:
     """Is any column other than constant?"""
     within = np.sum([scatter.diagonal() for scatter in sums.scatter], axis=0) / sums.total
-    variances = within + (_about(sums) ** 2).sum(axis=1)
-    return bool((variances > rounding(int(sums.rows.sum()), sums.means)).any())
+    M = _about(sums)
+    variances = within + np.einsum("ij,ij->i", M, M)
+    return vary(variances, rounding(int(sums.rows.sum()), sums.means))
 
 
 def settled(values: Array, directions: Array) -> Array:
