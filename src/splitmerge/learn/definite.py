@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, get_lapack_funcs
-from scipy.linalg.blas import dtrsm
+from scipy.linalg.blas import dtrsm, dtrsv
 
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
@@ -78,10 +78,14 @@ class Cholesky(Rooted):
 
     def whiten(self, V: Array) -> Array:
         """U⁻ᵀD⁻¹V."""
+        if V.shape[1] == 1:
+            return np.asarray(dtrsv(self.U, V[:, 0] / self.scale, trans=1, overwrite_x=1))[:, None]
         return np.asarray(dtrsm(1.0, self.U, np.asfortranarray(V / self.scale[:, None]), trans_a=1, overwrite_b=1))
 
     def unwhiten(self, Y: Array) -> Array:
         """D⁻¹U⁻¹Y."""
+        if Y.shape[1] == 1:
+            return np.asarray(dtrsv(self.U, Y[:, 0]) / self.scale)[:, None]
         return np.asarray(dtrsm(1.0, self.U, np.asfortranarray(Y)) / self.scale[:, None])
 
 

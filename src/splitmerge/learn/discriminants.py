@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg.blas import dsymm, dsyrk
+from scipy.linalg.blas import dsymm, dsymv, dsyrk
 
 from ..errors import NotPositiveDefinite
 from ..kernels import Array
@@ -131,8 +131,9 @@ def _by_columns(rows: Grouped, Z: Grouped, means: Means, options: Options, route
         return B
 
     def total(V: Array) -> Array:
-        product = dsymm(shrunk.total_factor, T, np.asfortranarray(V))
-        return np.asarray(product + shrunk.total_diagonal[:, None] * V)
+        one = V.shape[1] == 1
+        product = dsymv(1.0, T, V[:, 0])[:, None] if one else dsymm(1.0, T, np.asfortranarray(V))
+        return np.asarray(shrunk.total_factor * product + shrunk.total_diagonal[:, None] * V)
 
     return _formed(form, means, total, options, route.why)
 

@@ -100,8 +100,11 @@ class Grouped:
         found = np.zeros((self.rows, self.rows), order="F")
         for some in _pieces(self.columns, self.rows):
             part = X[:, some].toarray() if self.sparse else X[:, some]
-            Z = (part - self.means[self.members, some]) * (self.roots[:, None] * scale[some])
-            found = dsyrk(1.0, np.ascontiguousarray(Z).T, beta=1.0, c=found, trans=1, overwrite_c=1)
+            Z = np.take(self.means[:, some], self.members, axis=0)
+            np.subtract(part, Z, out=Z)
+            Z *= self.roots[:, None]
+            Z *= scale[some]
+            found = dsyrk(1.0, Z.T, beta=1.0, c=found, trans=1, overwrite_c=1)
         return found
 
     def times(self, V: Array) -> Array:

@@ -61,7 +61,7 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
     n, p = float(rows.totals[0]), rows.columns
     if p == 1:
         return 0.0, np.zeros(1)
-    variances = rows.variances() / n
+    variances = rows.variances() / n if C is None else C.diagonal()
     # as scikit-learn's StandardScaler decides what is constant
     eps = float(np.finfo(float).eps)
     constant = variances <= n * eps * variances + (n * eps * rows.means[0]) ** 2
@@ -86,4 +86,5 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
 
 def _squares(upper: Array) -> float:
     """The sum of the squares of a symmetric matrix whose lower triangle is zero."""
-    return 2 * float(np.vdot(upper, upper)) - float((upper.diagonal() ** 2).sum())
+    entries = upper.ravel(order="K")
+    return 2 * float(entries @ entries) - float((upper.diagonal() ** 2).sum())
