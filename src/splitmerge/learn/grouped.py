@@ -39,7 +39,7 @@ class Grouped:
         self.roots = np.sqrt(self.weights)
         self.totals = np.bincount(self.members, self.weights, groups)
         sums = np.zeros((groups, self.columns))
-        for rows in _pieces(self.rows, self.columns):
+        for rows in [slice(0, self.rows)] if self.sparse else _pieces(self.rows, self.columns):
             found: Any = self._indicator(self.weights, rows).T @ X[rows]
             sums += found.toarray() if self.sparse else found
         self.means = sums / np.where(self.totals > 0, self.totals, 1.0)[:, None]
@@ -89,10 +89,24 @@ class Grouped:
 
     def variances(self) -> Array:
         """The diagonal of `scatter`."""
+        if self.sparse:
+            return self._sparse_variances()
         found = np.zeros(self.columns)
         for _, Z in self.blocks():
             found += np.einsum("ij,ij->j", Z, Z)
         return found
+
+    def _sparse_variances(self) -> Array:
+        """The stored entries about their means, and the zeros about theirs."""
+        X = sp.csr_array(self.X)
+        group, weight = (np.repeat(each, np.diff(X.indptr)) for each in (self.members, self.weights))
+        found = np.bincount(X.indices, weight * (X.data - self.means[group, X.indices]) ** 2, self.columns)
+        place = group * self.columns + X.indices
+        stored = np.bincount(place, weight, self.groups * self.columns).reshape(self.means.shape)
+        # nothing is left where all are stored, but for rounding
+        zeros = np.maximum(self.totals[:, None] - stored, 0.0)
+        zeros[zeros <= self.rows * np.finfo(float).eps * self.totals[:, None]] = 0.0
+        return np.asarray(found + np.einsum("ij,ij,ij->j", zeros, self.means, self.means))
 
     def gram(self, scale: Array) -> Array:
         """The upper triangle of (ZS)(ZS)ᵀ for S = diag(`scale`), in Fortran order."""
