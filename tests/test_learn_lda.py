@@ -251,6 +251,8 @@ def test_more_columns_than_rows():
     np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-8)
     assert sine(model.scalings_, reference.scalings_) < 1e-8
     assert "left out" in model.route_
+    sparse = LinearDiscriminantAnalysis().fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-10)
     with pytest.raises(NotPositiveDefinite, match="shrinkage"):
         LinearDiscriminantAnalysis(b_policy="error").fit(X, y)
     assert LinearDiscriminantAnalysis(b_policy="ridge").fit(X, y).score(X, y) == 1.0

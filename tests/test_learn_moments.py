@@ -106,6 +106,14 @@ def test_rows_of_any_kind(kind, dtype, monkeypatch):
     assert rows.entries == (given_X.nnz if sp.issparse(given_X) else 200)
 
 
+def test_entries_stored_twice_are_summed():
+    parts = (np.array([1.0, 2.0, 4.0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
+    X = sp.csr_array(parts, shape=(2, 2))
+    found = Grouped(X, np.array([0, 0]), 1).variances()
+    np.testing.assert_allclose(found, Grouped(np.array([[3.0, 0.0], [0.0, 4.0]]), np.array([0, 0]), 1).variances())
+    assert X.nnz == 3
+
+
 def test_shares_need_separate_sums():
     X, members, _ = data(4)
     with pytest.raises(ValueError, match="separate=True"):

@@ -99,6 +99,9 @@ class Grouped:
     def _sparse_variances(self) -> Array:
         """The stored entries about their means, and the zeros about theirs."""
         X = sp.csr_array(self.X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         group, weight = (np.repeat(each, np.diff(X.indptr)) for each in (self.members, self.weights))
         found = np.bincount(X.indices, weight * (X.data - self.means[group, X.indices]) ** 2, self.columns)
         place = group * self.columns + X.indices
