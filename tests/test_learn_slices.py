@@ -80,7 +80,7 @@ def test_athletes():
     rows = np.loadtxt(path_of("stats", "sliced_athletes.csv"), delimiter=",", skiprows=1)
     X, y = rows[:, :-1], rows[:, -1]
     model = SlicedInverseRegression(2, n_slices=11).fit(X, y)
-    assert model.eigenvalues_[0] > 0.9
+    np.testing.assert_allclose(model.eigenvalues_, [0.9555, 0.2562], atol=1e-4)
     # lean body mass is a curve over the first direction
     first = model.transform(X)[:, 0]
     assert abs(np.corrcoef(first, y)[0, 1]) > 0.95
@@ -98,41 +98,6 @@ def test_each_sees_what_it_can_see():
     assert SlicedInverseRegression(1).fit(X, even).eigenvalues_[0] < 0.05
     odd = np.exp(X @ [1.0, 1.0, 0, 0, 0])
     assert sine(SlicedInverseRegression(1).fit(X, odd).directions_.T, truth) < 0.1
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(1, 60), st.integers(2, 12), st.integers(0, 1000))
-def test_slices_are_those_of_array_split(rows, number, seed):
-    y = np.random.default_rng(seed).permutation(rows + number).astype(float)
-    members = Slicing.of(y, number).members(y)
-    expected = np.empty(y.size, int)
-    for s, part in enumerate(np.array_split(np.argsort(y), number)):
-        expected[part] = s
-    np.testing.assert_array_equal(members, expected)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.integers(0, 6), min_size=9, max_size=40), st.integers(2, 5), st.integers(0, 1000))
-def test_ties_stay_together_and_weights_are_repetitions(values, number, seed):
-    y = np.array(values, float)
-    if len(set(values)) < 2:
-        return
-    slicing = Slicing.of(y, number)
-    members = slicing.members(y)
-    assert all(len(set(members[y == value])) == 1 for value in values)
-    assert set(members) == set(range(slicing.count))
-    counts = np.random.default_rng(seed).integers(1, 4, y.size)
-    repeated = Slicing.of(np.repeat(y, counts), number)
-    np.testing.assert_array_equal(Slicing.of(y, number, counts.astype(float)).members(y), repeated.members(y))
-
-
-def test_slices_by_label():
-    y = np.array(["low", "high", "low", "mid"])
-    np.testing.assert_array_equal(Slicing.of(y, 2).members(y), [1, 0, 1, 2])
-    few = np.array([3, 1, 1, 7])
-    np.testing.assert_array_equal(Slicing.of(few, 10).members(few), [1, 0, 0, 2])
-    with pytest.raises(ValueError, match="do not hold"):
-        Slicing.of(y, 10).members(["huge"])
 
 
 @settings(max_examples=15, deadline=None)
