@@ -9,9 +9,15 @@ from typing import Any
 # where each name is; nothing is imported before it is asked for
 _HOMES = {
     "CCA": "cca",
+    "CSP": "csp",
+    "Harmonics": "harmonic",
+    "LinearDiscriminantAnalysis": "discriminant",
     "MCCA": "mcca",
+    "SlicedAverageVariance": "slices",
+    "SlicedInverseRegression": "slices",
     "View": "views",
     "ViewPair": "pencils",
+    "harmonic_retrieval": "harmonic",
     "view_pair": "pencils",
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Array
+from .inputs import weights_of as given_weights
 
 
 def weights_of(sample_weight: Any, rows: int) -> Array:
@@ -15,18 +16,11 @@ def weights_of(sample_weight: Any, rows: int) -> Array:
     >>> weights_of(None, 2)
     array([1., 1.])
     """
-    if sample_weight is None:
-        return np.ones(rows)
-    weights = np.asarray(sample_weight, np.float64)
-    if weights.ndim == 0:
-        weights = np.full(rows, float(weights))
-    if weights.shape != (rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape} and X has {rows} rows; give a number for each row")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight has NaN, infinite or negative numbers; give numbers of at least zero")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for all rows, so there is nothing to fit to")
-    return weights
+    given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if given is not None and given.ndim == 0:
+        given = np.full(rows, float(given))
+    weights = given_weights(given, rows)
+    return np.ones(rows) if weights is None else weights
 
 
 def keep_positive(X: Any, y: Array, weights: Array) -> tuple[Any, Array, Array]:
