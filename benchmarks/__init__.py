@@ -1,1 +1,1 @@
-"""Speed as ratios, both sides timed in one run: `python -m benchmarks [overhead] [peers] [sparse]`."""
+"""Speed as ratios, both sides timed in one run: `python -m benchmarks [NAME …]`, all of them without a name."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import overhead, peers, sparse
+from . import cca, discriminants, overhead, peers, sparse
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "overhead": overhead.main,
     "peers": peers.main,
     "sparse": sparse.main,
+    "cca": cca.main,
+    "discriminants": discriminants.main,
 }
 
 

@@ -87,9 +87,6 @@ def text(ridge: float) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        text(float(sys.argv[1]))
-        return
     against_scikit_learn()
     print("CCA of text-like views, never formed")
     sys.stdout.flush()
@@ -97,4 +94,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        text(float(sys.argv[1]))
+    else:
+        main()

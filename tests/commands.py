@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,11 @@ def environment():
 
 def command(*words):
     return [sys.executable, "-m", "splitmerge", *map(str, words)]
+
+
+def listen():
+    """For a child whose parent was started in the background, where shells let Ctrl-C be ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def shell(*words, **options):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import splitmerge as sm
-from commands import command, environment, mikota, solved
+from commands import command, environment, listen, mikota, solved
 from pairs import pair_of
 from splitmerge.bench.report import Plot, Table, Text
 from splitmerge.cli import main
@@ -96,7 +96,8 @@ class TestPartial:
         words = ["solve", "slow.npz", "-k", 1, "--method", "gradient-descent", "--tol", 1e-15, "-o", "part.npz"]
         ours, theirs = terminal()
         started = command(*words, "--max-steps", 10**9)
-        with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=theirs, env=environment(), text=True) as process:
+        streams = {"stdout": subprocess.PIPE, "stderr": theirs, "text": True}
+        with subprocess.Popen(started, env=environment(), preexec_fn=listen, **streams) as process:
             os.close(theirs)
             try:
                 shown = b""

@@ -12,7 +12,7 @@ import scipy.io
 from PIL import Image
 
 import splitmerge as sm
-from commands import command, environment, refused
+from commands import command, environment, listen, refused
 from splitmerge.bench.reproduce import reproduce, table1
 from splitmerge.cli import main
 
@@ -103,9 +103,8 @@ def in_a_browser(open_page, report):
 
 
 def start(*words):
-    return subprocess.Popen(
-        command("reproduce", *words), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command("reproduce", *words), env=environment(), preexec_fn=listen, **streams)
 
 
 def wait_for_parts(folder, process, count=2):
