@@ -1,4 +1,4 @@
-"""Failing asserts of the shared checks show their values, as those of the tests do; a folder of files; a browser."""
+"""Failing asserts of the shared checks show their values, as those of tests do; a folder; a browser; a cluster."""
 
 import shutil
 
@@ -15,6 +15,27 @@ def here(tmp_path, monkeypatch):
     write_mikota(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def in_this_process(request):
+    """Dask computes here and now, unless a test has a cluster."""
+    dask = pytest.importorskip("dask")
+    with dask.config.set({} if "client" in request.fixturenames else {"scheduler": "synchronous"}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Dask's, of two worker processes, and a nanny for each that starts another when it dies."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")

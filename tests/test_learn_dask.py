@@ -13,7 +13,6 @@ pytest.importorskip("sklearn")
 pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
-import dask
 import dask.array as da
 import distributed
 
@@ -23,18 +22,14 @@ from splitmerge.learn.dask_views import DaskView
 from splitmerge.learn.inputs import view_of
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.usefixtures("in_this_process"),
+]
 
 X, Y = sm.gallery.two_views(240, 6, 4, [0.9, 0.6, 0.3], rng=0)
 X, Y = X + 5, Y * [1, 10, 0.1, 3]
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 240).astype(float)
-
-
-@pytest.fixture(autouse=True)
-def in_this_process(request):
-    """Unless a test has a cluster."""
-    with dask.config.set({} if "client" in request.fixturenames else {"scheduler": "synchronous"}):
-        yield
 
 
 def chunked(*rows):
@@ -132,18 +127,6 @@ def test_bad_input():
         CCA().fit(x, y).transform(x[:, :5])
     with pytest.raises(ValueError, match="samples in rows"):
         CCA().fit(x[0], y)
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Of two worker processes, and a nanny for each that starts another when it dies."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
 
 
 class TestCluster:

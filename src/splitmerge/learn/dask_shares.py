@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from ..kernels import Array
 from .comoments import Comoments
+from .moments import Moments
 
 # The mean and the deviations of the columns of a view.
 Scale = tuple[Array, Array]
@@ -64,6 +66,25 @@ def dual_share(blocks: list[Any], weights: Array | None) -> tuple[Array, Array]:
     X, U = blocks
     U = U if weights is None else weights[:, None] * U
     return np.asarray(X.T @ U), U.sum(axis=0)
+
+
+def groups_share(blocks: list[Any], weights: Array | None, groups: int, separate: bool) -> Moments:
+    """Weights, means and scatter of the groups of rows; those of a negative number are left out."""
+    X, members = blocks
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    X = X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+    sums = Moments(groups, X.shape[1], separate=separate)
+    kept = np.flatnonzero(members >= 0)
+    if kept.size < members.size:
+        X, members, weights = X[kept], members[kept], None if weights is None else weights[kept]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return sums.add(X, members, weights) if kept.size else sums
+
+
+def merged(a: Moments, b: Moments) -> Moments:
+    """Both, which stay as they are: when a worker dies, another task may ask for them again."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return copy.deepcopy(a).merge(b)
 
 
 def add(a: Any, b: Any) -> Any:

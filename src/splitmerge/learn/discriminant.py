@@ -7,16 +7,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from ..checks import real, whole
 from ..kernels import Array
 from .arguments import keep_positive, weights_of
+from .dask_groups import Blocks
 from .definite import check_policy, rounding, vary
 from .discriminants import Discriminants, Means, Options, by_covariance, by_rows
 from .grouped import Grouped
+from .inputs import is_dask
 from .linear_scores import LinearScores
 from .moments import Moments
+from .tables import labelled
 
 BETWEEN = ("total", "means")
 
@@ -51,6 +53,8 @@ class LinearDiscriminantAnalysis(
         are the same; `predict` does not depend on it.
     store_covariance
         Keep B as `covariance_`, which makes it to be formed.
+
+    The rows of a Dask array stay where they are: their blocks are summed up there, B is formed, and answers are lazy.
 
     Attributes are those of scikit-learn's class of this name: `classes_`, `priors_`, `means_`, `xbar_`, `coef_`,
     `intercept_`, `scalings_` (within-orthonormal, in columns), `explained_variance_ratio_` (of the sum of the
@@ -92,6 +96,8 @@ class LinearDiscriminantAnalysis(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; a weight counts as so many rows."""
         options = self._options()
+        if options.automatic and is_dask(X):
+            raise ValueError("shrinkage='auto' needs all rows at once; give a number for a Dask array")
         X, y, weights = self._rows(X, y, sample_weight, reset=True, least=2)
         X, y, weights = keep_positive(X, y, weights)
         self.classes_, members = np.unique(y, return_inverse=True)
@@ -99,6 +105,10 @@ class LinearDiscriminantAnalysis(
             raise ValueError("y has one class only; at least two are needed")
         if len(y) == self.classes_.size:
             raise ValueError("y has one sample for each class; the number of samples must be more than that of classes")
+        if isinstance(X, Blocks):
+            sums = Moments(self.classes_.size, X.shape[1], separate=self.priors is not None)
+            self._moments = sums.add(X, members, weights)
+            return self._of_sums(options, "Block after block, the covariance within was summed up.")
         rows = Grouped(X, members, self.classes_.size, weights)
         means = self._means(rows.means, rows.totals, len(y))
         found = by_rows(rows, means, options)
@@ -138,12 +148,17 @@ class LinearDiscriminantAnalysis(
         sums = self._moments.add(X, np.searchsorted(self.classes_, y), weights)
         if not sums.weights.all():
             return self
+        return self._of_sums(options, "Batch after batch, the covariance within was summed up.", more=True)
+
+    def _of_sums(self, options: Options, why: str, *, more: bool = False) -> Self:
+        """What the sums say; there may be `more` to come."""
+        sums = self._moments
         means = self._means(sums.means, sums.weights, int(sums.rows.sum()))
         W = sums.within(None if self.priors is None else self.priors_)
-        if not vary(W.diagonal(), means.floor):
-            # one row of each class, say: there may be more to come
+        if more and not vary(W.diagonal(), means.floor):
+            # one row of each class, say
             return self
-        return self._keep(by_covariance(W, means, options, "Batch after batch, the covariance within was summed up."))
+        return self._keep(by_covariance(W, means, options, why))
 
     def _options(self) -> Options:
         s = self.shrinkage
@@ -159,8 +174,7 @@ class LinearDiscriminantAnalysis(
         return Options(s, self.between, check_policy(self.b_policy), tol, bool(self.store_covariance))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, least: int = 1) -> tuple[Any, Array, Array]:
-        types = [np.float64, np.float32]
-        X, y = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=least)
+        X, y = labelled(self, X, y, reset=reset, at_least=least)
         check_classification_targets(y)
         return X, y, weights_of(sample_weight, X.shape[0])
 

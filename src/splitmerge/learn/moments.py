@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 
 from ..kernels import Array
+from .dask_groups import Blocks
 from .grouped import Grouped
 
 
@@ -61,6 +62,8 @@ class Moments:
     def add(self, X: Any, members: Array, weights: Array | None = None) -> Moments:
         """Take more rows in; `members` numbers the group of each."""
         groups = self.weights.size
+        if isinstance(X, Blocks):
+            return self.merge(X.moments(members, weights, groups, separate=self.separate))
         if self.separate:
             for g in range(groups):
                 chosen = np.flatnonzero(members == g)

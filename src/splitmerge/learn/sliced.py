@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..checks import real, whole
 from ..kernels import Array
 from .arguments import keep_positive, weights_of
+from .dask_groups import per_block
 from .definite import Rooted, check_policy, definite, rounding, vary
 from .moments import Moments
 from .slicing import Slicing
+from .tables import ACCEPTED, labelled
 
 # Values that differ by less of the largest are taken to be one.
 EQUAL = 1e-9
@@ -54,10 +56,11 @@ class Sliced(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with the response y."""
 
+    @per_block
     def transform(self, X: Any) -> Array:
         """The rows about `mean_`, along the directions."""
         check_is_fitted(self, "directions_")
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = validate_data(self, X, reset=False, **ACCEPTED)
         return np.asarray(X @ self.directions_.T - self.mean_ @ self.directions_.T)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, least: int = 1) -> tuple[Any, Array, Array]:
@@ -67,15 +70,7 @@ class Sliced(
             real(self.shrinkage, "shrinkage", least=0.0, most=1.0)
         if self.n_components is not None:
             whole(self.n_components, "n_components", 1)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=least,
-        )
+        X, y = labelled(self, X, y, reset=reset, at_least=least)
         return keep_positive(X, y, weights_of(sample_weight, X.shape[0]))
 
     def _total(self, sums: Moments) -> tuple[Rooted, Array]:

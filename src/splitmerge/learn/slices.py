@@ -7,7 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from ..checks import whole
+from ..kernels import Array
 from ..solve import solve
+from .dask_groups import Blocks
+from .definite import Rooted
 from .moments import Moments
 from .sliced import Sliced, settled, varies
 from .slicing import Slicing
@@ -33,6 +36,8 @@ class SlicedInverseRegression(Sliced):
 
     `directions_` (n_components, features), T-orthonormal; `eigenvalues_`, shares of variance explained; `mean_`;
     `slices_`, labels or beginnings; `n_slices_`.
+
+    The rows of a Dask array stay where they are: their blocks are summed up there, and `transform` is lazy.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((500, 4))
@@ -97,18 +102,29 @@ class SlicedAverageVariance(Sliced):
         X, y, weights = self._rows(X, y, sample_weight, reset=True, least=2)
         slicing = Slicing.of(y, self.n_slices, weights)
         members = slicing.members(y)
-        sums = Moments(slicing.count, X.shape[1]).add(X, members, weights)
+        # rows that are not here have to be summed up slice by slice
+        sums = Moments(slicing.count, X.shape[1], separate=isinstance(X, Blocks)).add(X, members, weights)
         if not (sums.weights > 1).all():
             raise ValueError("a slice of y has one row only, which has no variance; give a smaller n_slices")
         B, _ = self._total(sums)
         wanted = B.rank if self.n_components is None else whole(self.n_components, "n_components", 1, B.rank)
         A = np.zeros((B.rank, B.rank))
         for s, weight in enumerate(sums.weights):
-            chosen = np.flatnonzero(members == s)
-            part = X[chosen].toarray() if hasattr(X, "toarray") else X[chosen]
-            Y = B.whiten((np.sqrt(weights[chosen])[:, None] * (part - sums.means[s])).T)
-            E = np.eye(B.rank) - Y @ Y.T / (weight - 1)
+            if isinstance(X, Blocks):
+                V = _whitened(B, sums.scatter[s])
+            else:
+                chosen = np.flatnonzero(members == s)
+                part = X[chosen].toarray() if hasattr(X, "toarray") else X[chosen]
+                Y = B.whiten((np.sqrt(weights[chosen])[:, None] * (part - sums.means[s])).T)
+                V = Y @ Y.T
+            E = np.eye(B.rank) - V / (weight - 1)
             A += weight / sums.total * (E @ E)
         solution = solve((A + A.T) / 2, k=wanted, tol=1e-10, rng=0)
         values = solution.eigenvalues
         return self._keep(values, settled(values, B.unwhiten(solution.eigenvectors)), slicing)
+
+
+def _whitened(B: Rooted, scatter: Array) -> Array:
+    """QᵀSQ for the S whose upper triangle is given."""
+    upper = np.triu(scatter)
+    return B.whiten(B.whiten(upper + np.triu(upper, 1).T).T)

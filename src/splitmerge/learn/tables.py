@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import validate_data
 
+from .dask_groups import Blocks
 from .inputs import is_dask
 
 # What is stored in another precision, or in columns, is copied.
@@ -30,6 +31,17 @@ def features(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any:
             f"features as input"
         )
     return X
+
+
+def labelled(estimator: Any, X: Any, y: Any, *, reset: bool, at_least: int = 1) -> tuple[Any, Any]:
+    """X and a y for each row, as checked by scikit-learn; the y of a Dask array X comes here, the rows do not."""
+    if not is_dask(X):
+        return tuple(validate_data(estimator, X, y, reset=reset, ensure_min_samples=at_least, **ACCEPTED))
+    rows = Blocks(X)
+    features(estimator, X, reset=reset)
+    y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else y, reset=False)
+    check_consistent_length(X, y)
+    return rows, y
 
 
 def table(Y: Any, name: str, columns: int | None = None, *, vector: bool = False) -> Any:
