@@ -98,8 +98,8 @@ def _lanczos_flattens(results: Results) -> Judgement:
         share = sides["Lanczos"].share
         failed.append(share < 1)
         curves = results.curves.get(name, {}).get("curves", {})
-        least = min(curves[label("Lanczos", inner)]["sine"]) if curves else np.nan
-        figures.append(f"{name}, {inner}: {share:.0%} of the starts converge, sin θ comes down to {least:.0e}")
+        least = f", sin θ comes down to {min(curves[label('Lanczos', inner)]['sine']):.0e}" if curves else ""
+        figures.append(f"{name}, {inner}: {share:.0%} of the starts converge{least}")
     return Judgement(
         by_share(sum(failed), len(failed)) if any(failed) else "not reproduced",
         "; ".join(figures),
