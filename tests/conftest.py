@@ -20,7 +20,8 @@ def here(tmp_path, monkeypatch):
 @pytest.fixture
 def in_this_process(request):
     """Dask computes here and now, unless a test has a cluster."""
-    dask = pytest.importorskip("dask")
+    import dask
+
     with dask.config.set({} if "client" in request.fixturenames else {"scheduler": "synchronous"}):
         yield
 
@@ -28,7 +29,8 @@ def in_this_process(request):
 @pytest.fixture(scope="module")
 def client():
     """Dask's, of two worker processes, and a nanny for each that starts another when it dies."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50

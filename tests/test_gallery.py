@@ -91,7 +91,6 @@ def test_prescribed_spectrum_and_condition(dtype):
 @pytest.mark.parametrize("cells", [2, 3, (2, 3, 4)])
 @pytest.mark.parametrize("bisected", [0, 1, 7])
 def test_cube_has_the_promised_size(cells, bisected):
-    pytest.importorskip("skfem")
     A, B = gallery.cube_pair(cells, bisected, rng=0)
     assert A.shape[0] == math.prod(2 * c - 1 for c in np.broadcast_to(cells, 3)) + 8 * bisected
     assert_symmetric_definite(A, B)
@@ -99,7 +98,6 @@ def test_cube_has_the_promised_size(cells, bisected):
 
 
 def test_quadratic_elements_converge_with_order_four():
-    pytest.importorskip("skfem")
     first = [sm.solve(*gallery.cube_pair(c), which="smallest", rng=0).eigenvalues[0] for c in (4, 8)]
     error = np.array(first) / (3 * np.pi**2) - 1
     assert (error > 0).all()
@@ -122,14 +120,12 @@ def test_the_mesh_does_not_change_when_its_bricks_are_bisected_on():
 
 
 def test_stencil_is_what_is_assembled():
-    pytest.importorskip("skfem")
     for own, assembled in zip(gallery.stencil_cube(5), gallery.fem_laplacian(3, 1, 5), strict=True):
         assert abs(own - assembled).max() < 1e-14
 
 
 @pytest.mark.parametrize(("pair", "n", "nonzeros"), [("lapla3_like", 5795, 143_783), ("lapla4_like", 10891, 268_025)])
 def test_lapla_sizes_and_clusters(pair, n, nonzeros):
-    pytest.importorskip("skfem")
     A, B = getattr(gallery, pair)()
     assert A.shape == B.shape == (n, n)
     assert B.nnz == nonzeros
@@ -141,7 +137,6 @@ def test_lapla_sizes_and_clusters(pair, n, nonzeros):
 
 
 def test_lapla3_is_like_the_papers():
-    pytest.importorskip("skfem")
     A, B = lapla3()
     ours = gallery.lapla3_like()
     assert ours[0].shape == A.shape
@@ -183,7 +178,8 @@ def test_exact_samples_are_exact():
 
 
 def test_lda_is_scikit_learns():
-    discriminant_analysis = pytest.importorskip("sklearn.discriminant_analysis")
+    from sklearn import discriminant_analysis
+
     X, labels = gallery.labelled_clouds(40, 5, [4.0, 1.0], rng=3)
     X, labels = X[:-17], np.array(["a", "b", "c"])[labels[:-17]]
     model = discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen").fit(X, labels)
@@ -209,8 +205,6 @@ SEEDED = {
 
 @pytest.mark.parametrize("name", SEEDED)
 def test_the_seed_decides(name):
-    if name == "cube":
-        pytest.importorskip("skfem")
     first, again, other = (dense(SEEDED[name](seed)[0]) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)

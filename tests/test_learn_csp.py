@@ -7,8 +7,6 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-pytest.importorskip("sklearn")
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -287,7 +285,8 @@ def test_one_sample_a_trial_is_a_table():
     X, y, _ = recordings(trials=80)
     table = CSP(n_components=2).fit(X[:, :, 0], y)
     np.testing.assert_array_equal(table.filters_, CSP(n_components=2).fit(X[:, :, :1], y).filters_)
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     frame = pandas.DataFrame(X[:, :, 0], columns=list("abcdef"))
     features = CSP(n_components=2).set_output(transform="pandas").fit_transform(frame, y)
     assert list(features.columns) == ["csp0", "csp1"]

@@ -5,16 +5,11 @@ import signal
 import threading
 import time
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-pytest.importorskip("sklearn")
-pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
-
-import dask.array as da
-import distributed
 
 import splitmerge as sm
 from splitmerge.learn import CCA, MCCA, View, view_pair

@@ -6,16 +6,11 @@ import threading
 import time
 from collections import Counter
 
+import dask
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
-pytest.importorskip("sklearn")
-pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
-
-import dask
-import dask.array as da
 from sklearn.exceptions import NotFittedError
 
 from splitmerge.learn import LinearDiscriminantAnalysis, SlicedAverageVariance, SlicedInverseRegression

@@ -4,12 +4,9 @@ import runpy
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from data import path_of, root
 
-pytest.importorskip("sklearn")
-pytest.importorskip("matplotlib")
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigh, subspace_angles
-
-pytest.importorskip("sklearn")
-
 from sklearn.covariance import ledoit_wolf as reference_ledoit_wolf
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Reference
@@ -161,7 +158,8 @@ def test_one_number_shrinks_to_nothing_but_means():
 
 
 def test_in_the_company_of_scikit_learn():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     table = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
     names = np.array(["setosa", "versicolor", "virginica"])[Y]
     pipe = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()).set_output(transform="pandas")

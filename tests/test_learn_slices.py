@@ -8,17 +8,13 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh, subspace_angles
-
-from data import path_of
-
-pytest.importorskip("sklearn")
-
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
+from data import path_of
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn.slices import SlicedAverageVariance, SlicedInverseRegression
 from splitmerge.learn.slicing import Slicing
@@ -48,7 +44,8 @@ def test_scikit_learns_contract(estimator, check):
 
 @pytest.mark.parametrize(("rows", "columns", "slices"), [(200, 5, 10), (207, 8, 9), (1000, 20, 20)])
 def test_agrees_with_statsmodels(rows, columns, slices):
-    dimred = pytest.importorskip("statsmodels.regression.dimred")
+    from statsmodels.regression import dimred
+
     X, y = sample(rows, columns)
     for model, reference, scale in (
         (SlicedInverseRegression(n_slices=slices), dimred.SIR, 1.0),
@@ -232,7 +229,8 @@ def test_a_slice_of_one_row_has_no_variance():
 
 
 def test_in_the_company_of_scikit_learn():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     table = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
     pipe = make_pipeline(SlicedInverseRegression(n_slices=5), LinearRegression())
     search = GridSearchCV(pipe, {"slicedinverseregression__n_components": [1, 2]}).fit(table, Y)

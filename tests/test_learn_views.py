@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from splitmerge.errors import NotPositiveDefinite
-from splitmerge.learn import View, view_pair
+from splitmerge.learn import CCA, View, view_pair
 from splitmerge.learn.comoments import Comoments
 from splitmerge.learn.inputs import joint_of, weights_of
 from splitmerge.learn.joint import Joint
@@ -56,6 +56,18 @@ def test_a_view_is_what_centring_and_scaling_would_make(kind, scale, weights, tm
     assert np.allclose(view.cross(other), Z.T @ S, rtol=tol, atol=tol * 1e3)
     assert np.allclose(view.gram_times(V), Z.T @ (Z @ V), rtol=tol, atol=tol * 1e3)
     assert np.allclose(view.gram_times(V[:, :1])[:, 0], Z.T @ (Z @ V[:, 0]), rtol=tol, atol=tol * 1e3)
+
+
+def test_entries_that_are_stored_in_parts_count_once():
+    """Halves of each entry, one after the other: SciPy adds them up in products, and so must the variances."""
+    S = sp.csr_array(np.where(RNG.random(X.shape) < 0.5, X, 0.0))
+    halves = sp.csr_array((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), 2 * S.indptr), shape=S.shape)
+    for twice in (halves, halves.tocsc()):
+        np.testing.assert_allclose(View(twice).variances(), S.toarray().var(axis=0), rtol=1e-12)
+    # a ridge makes the scale of the columns matter
+    found, wanted = (CCA(1, ridge=0.5).fit(data, Y).correlations_ for data in (halves, S.toarray()))
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert halves.nnz == 2 * S.nnz
 
 
 def test_sparse_variances_do_not_cancel():

@@ -66,7 +66,11 @@ def definiteness(op: Operator, cost: Costs | None) -> Definite:
     try:
         return Definite("positive definite", "it has a Cholesky factorisation", 0, 0, factorise(op))
     except NotPositiveDefinite:
-        pass
+        return _counted(op)
+
+
+def _counted(op: Operator) -> Definite:
+    """Of a matrix without a Cholesky factorisation."""
     tiny = 10 * op.n * float(np.finfo(op.dtype).eps) * (op.size or 1.0)
     negative, below = (_count(plus(op, shift, None)) for shift in (tiny, -tiny))
     if negative is None or below is None:

@@ -14,12 +14,13 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
 from ..kernels import Array
+from .rows import Rows
 
 # So many numbers are centred at a time: enough for BLAS, little beside any X for which it matters.
 BLOCK = 1 << 22
 
 
-class Grouped:
+class Grouped(Rows):
     """Scatter, Gram matrix and products of rows about the means of their groups.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0], [5.0, 3.0]])
@@ -33,26 +34,16 @@ class Grouped:
     """
 
     def __init__(self, X: Any, members: Array, groups: int, weights: Array | None = None) -> None:
-        self.X, (self.rows, self.columns) = X, X.shape
+        super().__init__(X)
         self.members, self.groups = np.asarray(members, np.intp), groups
         self.weights = np.ones(self.rows) if weights is None else np.asarray(weights, np.float64)
         self.roots = np.sqrt(self.weights)
         self.totals = np.bincount(self.members, self.weights, groups)
         sums = np.zeros((groups, self.columns))
         for rows in [slice(0, self.rows)] if self.sparse else _pieces(self.rows, self.columns):
-            found: Any = self._indicator(self.weights, rows).T @ X[rows]
+            found: Any = self._indicator(self.weights, rows).T @ self.X[rows]
             sums += found.toarray() if self.sparse else found
         self.means = sums / np.where(self.totals > 0, self.totals, 1.0)[:, None]
-
-    @property
-    def sparse(self) -> bool:
-        """Has X zeros that nobody stores?"""
-        return bool(sp.issparse(self.X))
-
-    @property
-    def entries(self) -> int:
-        """How many numbers a product with X reads."""
-        return int(self.X.nnz) if self.sparse else self.rows * self.columns
 
     def _indicator(self, values: Array, rows: slice) -> Any:
         """The rows of E, times the values."""
@@ -98,10 +89,7 @@ class Grouped:
 
     def _sparse_variances(self) -> Array:
         """The stored entries about their means, and the zeros about theirs."""
-        X = sp.csr_array(self.X)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
+        X = self.X
         group, weight = (np.repeat(each, np.diff(X.indptr)) for each in (self.members, self.weights))
         found = np.bincount(X.indices, weight * (X.data - self.means[group, X.indices]) ** 2, self.columns)
         place = group * self.columns + X.indices

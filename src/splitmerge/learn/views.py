@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..kernels import Array
+from .rows import Rows
 
 # So many rows are centred at a time: enough for BLAS, little beside any X for which it matters.
 ROWS = 2048
@@ -25,7 +26,7 @@ def rounded_off(rows: int) -> float:
     return float(np.finfo(np.float64).eps * max(100.0, rows**0.5))
 
 
-class View:
+class View(Rows):
     """Covariances and their products for one matrix of data; sums are weighted and divided by the sum of the weights.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0]])
@@ -35,7 +36,7 @@ class View:
     """
 
     def __init__(self, X: Any, weights: Array | None = None, *, center: bool = True, scale: bool = False) -> None:
-        self.X, (self.rows, self.columns) = X, X.shape
+        super().__init__(X)
         self.weights = None if weights is None else np.asarray(weights, np.float64)
         self.total = float(self.rows) if self.weights is None else float(self.weights.sum())
         self.mean = np.zeros(self.columns)
@@ -46,16 +47,6 @@ class View:
             deviations = np.sqrt(self.variances())
             # a constant column stays what it is: zero, once it is centred
             self.spread = np.where(deviations > rounded_off(self.rows) * np.abs(self.mean), deviations, 1.0)
-
-    @property
-    def sparse(self) -> bool:
-        """Has X zeros that nobody stores?"""
-        return bool(sp.issparse(self.X))
-
-    @property
-    def entries(self) -> int:
-        """How many numbers a product with X reads."""
-        return int(self.X.nnz) if self.sparse else self.rows * self.columns
 
     @property
     def samples(self) -> int:
