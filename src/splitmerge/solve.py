@@ -88,12 +88,7 @@ def solve(
     (True, 'certified')
     """
     begin = time.perf_counter()
-    if not isinstance(which, str) or which not in WHICH:
-        raise ValueError(f"which is {which!r}; give one of {', '.join(map(repr, WHICH))}")
-    if sigma is not None:
-        sigma = real(sigma, "sigma", least=-math.inf)
-        if which != "largest":
-            raise ValueError(f"which is {which!r} and sigma is {sigma:g}; sigma asks for the nearest: leave which out")
+    sigma = _check_question(which, sigma)
     if method is not None:
         instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
     if callback is not None and not callable(callback):
@@ -134,6 +129,18 @@ def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool)
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
     return solution
+
+
+def _check_question(which: str, sigma: float | None) -> float | None:
+    """σ as a number, if there is one and nothing else says which pairs are wanted."""
+    if not isinstance(which, str) or which not in WHICH:
+        raise ValueError(f"which is {which!r}; give one of {', '.join(map(repr, WHICH))}")
+    if sigma is None:
+        return None
+    sigma = real(sigma, "sigma", least=-math.inf)
+    if which != "largest":
+        raise ValueError(f"which is {which!r} and sigma is {sigma:g}; sigma asks for the nearest: leave which out")
+    return sigma
 
 
 def _check_method(
