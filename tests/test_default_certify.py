@@ -7,7 +7,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
 from pairs import pair_of
-from splitmerge.accelerated import Search
+from splitmerge.methods.krylov.search import Search
 from strategies import gep, make_pair
 
 KINDS = {"dense": np.asarray, "sparse": sp.csr_array}

@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import splitmerge as sm
-from splitmerge.files import read_matrix
+from splitmerge.io.matrices import read_matrix
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.standard_normal((7, 7))

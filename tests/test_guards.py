@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from splitmerge import inverse, memory, trial
-from splitmerge.pairs import judge
+from splitmerge.preparation import shifted as inverse
+from splitmerge.preparation import trials as trial
+from splitmerge.system import memory
+from splitmerge.verification.residuals import judge
 from test_locally_optimal import grid
 
 CUBE = grid(22, 3)

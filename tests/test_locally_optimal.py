@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 import splitmerge as sm
 from checking import check
 from pairs import pair_of
+from splitmerge.preparation import trials
 
 LO = sm.LocallyOptimal
 
@@ -272,8 +273,8 @@ class TestInterrupt:
 @pytest.mark.parametrize("seed", range(6))
 def test_random_sparse_pairs_without_factorising(seed, monkeypatch):
     """Whatever the graph, also with zero modes: the trial chooses, and the answer is right."""
-    monkeypatch.setattr(sm.trial, "LARGE", 50)
-    monkeypatch.setattr(sm.trial, "free_memory", lambda: 2.0**10)
+    monkeypatch.setattr(trials, "LARGE", 50)
+    monkeypatch.setattr(trials, "free_memory", lambda: 2.0**10)
     rng = np.random.default_rng(seed)
     n = 150
     R = sp.random_array((n, n), density=4 / n, rng=rng)

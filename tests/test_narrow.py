@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from checking import partial
-from splitmerge import narrow
-from splitmerge.accelerated import Search, Wanted
-from splitmerge.accelerated.domain import domain_of
+from splitmerge.methods import mixed_precision as narrow
+from splitmerge.methods.krylov.search import Search
+from splitmerge.problem.target import Wanted
+from splitmerge.transforms.standard import domain_of
 from strategies import hermitian, unitary
 
 N = 420

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from splitmerge import backends
-from splitmerge.backends import costs, prediction
-from splitmerge.backends.aggregation import ball, coarser, hubs_last
-from splitmerge.backends.ordering import graph_of
+from splitmerge import sparse_direct as backends
+from splitmerge.sparse_direct import costs, prediction
+from splitmerge.sparse_direct.aggregation import ball, coarser, hubs_last
+from splitmerge.sparse_direct.ordering import graph_of
 
 
 def path(n: int) -> sp.csr_array:

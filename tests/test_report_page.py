@@ -10,19 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from splitmerge.bench.report import (
-    Cell,
-    Column,
-    Picture,
-    Plot,
-    Report,
-    Section,
-    Series,
-    Table,
-    Text,
-    html,
-    write,
-)
+from splitmerge.bench.report import Cell, Column, Picture, Plot, Report, Section, Series, Table, Text, html, write
 
 HOSTILE = "</script></style></title><img src=x onerror=\"document.title='hit'\">'&amp;<!--"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"><rect width="20" height="10" fill="red"/></svg>'

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
-from splitmerge import backends
-from splitmerge.backends import costs, mumps, pardiso, superlu
+from splitmerge import sparse_direct as backends
+from splitmerge.solution import back_transform
+from splitmerge.sparse_direct import costs, mumps, pardiso, superlu
 
 # In the order in which they are chosen.
 PACKAGES = {"CHOLMOD": "sksparse", "PARDISO": "pypardiso", "MUMPS": "mumps", "nested dissection": "pymetis"}
@@ -195,7 +196,7 @@ class TestAdvice:
         ("size", "dtype", "said"), [(20, float, True), (21, float, False), (20, np.float32, False)]
     )
     def test_large_pairs_are_told(self, backend, size, dtype, said, monkeypatch):
-        monkeypatch.setattr(sm.present, "WORTH_A_WORD", size**2)
+        monkeypatch.setattr(back_transform, "WORTH_A_WORD", size**2)
         K, M = (sp.csr_array(X.astype(dtype)) for X in grid(20))
         text = sm.solve(K, M, 2, rng=0).explain()
         assert ("Installing scikit-sparse" in text) == (said and backend != "CHOLMOD")

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import settings
 
 import splitmerge as sm
-from splitmerge.inner import attach
+from splitmerge.preparation.attach import attach
 from strategies import Pair
 
 # `make test` sees the same examples every time; `make test-slow` draws many new ones

@@ -8,25 +8,34 @@
 """
 
 from . import gallery
-from .accelerated import Accelerated
-from .driver import iterates
+from .eigsh import eigsh
 from .errors import NotConverged, NotPositiveDefinite
-from .files import read_pair
-from .history import History
-from .inner import Cholesky, ConjugateGradient, UserSolve
-from .local import LocallyOptimal
-from .methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
-from .objective import LanczosBound, Objective, TraceBound, positive_curvature
-from .pencil import Pencil
+from .io.matrices import read_pair
+from .methods.first_order.gradient_descent import GradientDescent
+from .methods.first_order.mirror_descent import MirrorDescent
+from .methods.first_order.power import Power
+from .methods.first_order.split_merge import SplitMerge
+from .methods.first_order.stepsize import Adaptive, Fixed, Sampled
+from .methods.krylov.accelerated import Accelerated
+from .methods.krylov.lanczos import Lanczos
+from .methods.lobpcg.locally_optimal import LocallyOptimal
+from .methods.protocol import Method
+from .objective.curvature import LanczosBound, TraceBound, positive_curvature
+from .objective.difference import Objective
+from .objective.state import State
+from .objective.transform_domain import TransformDomain
 from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
-from .scipy_api import eigsh
-from .solution import Solution
+from .problem.pencil import Pencil
+from .run.history import History
+from .run.loop import iterates
+from .run.reason import Reason
+from .run.rules import MaxSeconds, MaxSteps, Residual, SineAngle, Stagnation
+from .solution.solution import Solution
+from .solution.store import load
 from .solve import solve
-from .state import State
-from .stepsize import Adaptive, Fixed, Sampled
-from .stopping import MaxSeconds, MaxSteps, Reason, Residual, SineAngle, Stagnation
-from .store import load
-from .transform import TransformDomain
+from .solvers.cholesky import Cholesky
+from .solvers.conjugate_gradient import ConjugateGradient
+from .solvers.user import UserSolve
 
 __version__ = "0.1.0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from .solution.solution import Solution
 
 
 class NotPositiveDefinite(ValueError):

@@ -7,21 +7,23 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .accelerated import Accelerated
-from .by_deflation import deflate
-from .by_search import pursue
 from .checks import instance, real, whole
 from .errors import NotConverged
-from .local import LocallyOptimal
-from .methods import Method
-from .pencil import Pencil
-from .policy import mend
+from .methods.krylov.accelerated import Accelerated
+from .methods.lobpcg.locally_optimal import LocallyOptimal
+from .methods.protocol import Method
+from .objective.state import State
 from .preconditioners import Given, GivenDiagonal, Preconditioner
-from .present import present
-from .solution import Problem, Solution
-from .state import State
-from .stopping import MaxSteps, Reason, Residual, Rule, generator
-from .task import Task, Warm
+from .problem.b_policy import mend
+from .problem.pencil import Pencil
+from .problem.start import generator
+from .run.by_deflation import deflate
+from .run.by_search import pursue
+from .run.reason import Reason
+from .run.rules import MaxSteps, Residual, Rule
+from .solution.back_transform import present
+from .solution.solution import Problem, Solution
+from .solution.task import Task, Warm
 
 WHICH = ("largest", "smallest", "magnitude", "ends")
 

@@ -13,10 +13,10 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from .. import gallery
-from ..files import read_pair
-from ..kernels import Array
+from ..io.matrices import read_pair
+from ..objective.state import sine
 from ..solve import solve
-from ..state import sine
+from ..typing import Array
 
 # Values that differ by less, relatively, count as one: their eigenvectors cannot be told apart to any use.
 EQUAL = 1e-9

@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..accelerated import Accelerated
 from ..errors import NotConverged
-from ..kernels import Array
-from ..methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
-from ..solution import Solution
+from ..methods.first_order.gradient_descent import GradientDescent
+from ..methods.first_order.mirror_descent import MirrorDescent
+from ..methods.first_order.power import Power
+from ..methods.first_order.split_merge import SplitMerge
+from ..methods.krylov.accelerated import Accelerated
+from ..methods.krylov.lanczos import Lanczos
+from ..methods.protocol import Method
+from ..run.reason import Reason
+from ..run.rules import MaxSeconds, Residual
+from ..solution.solution import Solution
 from ..solve import solve
-from ..stopping import MaxSeconds, Reason, Residual
+from ..typing import Array
 from . import rivals
 from .external import EXTERNALS, External, Failed, at_accuracy
 from .measure import COUNTS

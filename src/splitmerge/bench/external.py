@@ -19,7 +19,7 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
 
 from ..checks import whole
-from ..kernels import Array
+from ..typing import Array
 from .slepc import slepc_pairs
 from .task import Task
 

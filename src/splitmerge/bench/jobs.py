@@ -21,7 +21,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from ..whole_file import write_text
+from ..system.atomic_file import write_text
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,17 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from ..driver import march
 from ..errors import NotConverged
-from ..inner import attach
-from ..kernels import Array
-from ..methods import GradientDescent, Method, MirrorDescent
-from ..objective import CurvatureBound
-from ..pencil import Pencil, PSolver, Tally
+from ..methods.first_order.gradient_descent import GradientDescent
+from ..methods.first_order.mirror_descent import MirrorDescent
+from ..methods.protocol import Method
+from ..objective.curvature import CurvatureBound
+from ..preparation.attach import attach
+from ..problem.pencil import Pencil, PSolver, Tally
+from ..run.loop import march
+from ..run.rules import MaxSeconds, SineAngle
 from ..solve import solve
-from ..stopping import MaxSeconds, SineAngle
+from ..typing import Array
 from .cases import Case
 from .external import LADDER
 

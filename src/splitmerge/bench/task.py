@@ -11,7 +11,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, splu
 
-from ..kernels import Array
+from ..typing import Array
 
 
 @dataclass(frozen=True, eq=False)

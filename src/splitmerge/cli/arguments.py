@@ -73,7 +73,7 @@ def add_pair(parser: argparse.ArgumentParser) -> None:
 
 def read(args: argparse.Namespace) -> tuple[Any, Any]:
     """The pair that the arguments name."""
-    from ..files import read_pair
+    from ..io.matrices import read_pair
 
     return read_pair(args.A, args.B)
 

@@ -12,10 +12,10 @@ from .arguments import Code, Mistake, add_common, add_json, check_writable, epil
 from .output import say, say_json
 
 if TYPE_CHECKING:
-    from ..kernels import Array
-    from ..methods import Method
-    from ..solution import Solution
-    from ..state import State
+    from ..methods.protocol import Method
+    from ..objective.state import State
+    from ..solution.solution import Solution
+    from ..typing import Array
 
 EXAMPLES = """\
   splitmerge demo                          the table, and a picture in out/demo.png
@@ -99,8 +99,8 @@ def compare(n: int, kappa: float, seed: int) -> list[Row]:
     import scipy.linalg
 
     from ..gallery import synthetic_pair
+    from ..run.rules import SineAngle
     from ..solve import solve
-    from ..stopping import SineAngle
 
     A, B = synthetic_pair(n, kappa, rng=seed)
     values, vectors = scipy.linalg.eigh(A, B, subset_by_index=[n - 1, n - 1])

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..adapt import working_dtype
-from ..kernels import Array
-from ..measure import tolerable
+from ..problem.operator import working_dtype
+from ..problem.symmetry import tolerable
+from ..typing import Array
 
 
 @dataclass(frozen=True)

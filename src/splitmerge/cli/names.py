@@ -8,11 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from ..accelerated import Accelerated
-from ..inner import Cholesky, ConjugateGradient
-from ..local import LocallyOptimal
-from ..methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
+from ..methods.first_order.gradient_descent import GradientDescent
+from ..methods.first_order.mirror_descent import MirrorDescent
+from ..methods.first_order.power import Power
+from ..methods.first_order.split_merge import SplitMerge
+from ..methods.krylov.accelerated import Accelerated
+from ..methods.krylov.lanczos import Lanczos
+from ..methods.lobpcg.locally_optimal import LocallyOptimal
+from ..methods.protocol import Method
 from ..preconditioners import Diagonal, IncompleteCholesky, MultiGrid, Preconditioner
+from ..solvers.cholesky import Cholesky
+from ..solvers.conjugate_gradient import ConjugateGradient
 from .arguments import Mistake
 
 INNER = ("cholesky", "cg")

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..adapt import Operator, adapt, plus
-from ..backends import Prediction
 from ..errors import NotPositiveDefinite
-from ..factor import factorise, shifted_factor
-from ..inner import attach
-from ..krylov import SURVEY_STEPS, LanczosProcess, survey
-from ..pencil import Pencil
-from ..route import choose
-from ..trial import fits, predicted
+from ..linalg.lanczos import LanczosProcess
+from ..planning.choose import choose
+from ..preparation.attach import attach
+from ..preparation.survey import SURVEY_STEPS, survey
+from ..preparation.trials import fits, predicted
+from ..problem.factorise import factorise, shifted_factor
+from ..problem.operator import Operator, adapt, plus
+from ..problem.pencil import Pencil
+from ..sparse_direct.prediction import Prediction
 
 # A factorisation that is predicted to take more seconds is not made just to look.
 PATIENCE = 10.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..bench.provenance import provenance
 from ..bench.report import Block, Cell, Column, Plot, Report, Section, Series, Table, Text
-from ..solution import Solution
+from ..solution.solution import Solution
 from .show import digits_of, short
 
 COLUMNS = (

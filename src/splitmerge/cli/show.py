@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..bench.provenance import provenance
-from ..solution import Solution
+from ..solution.solution import Solution
 
 HEAD = ("#", "eigenvalue", "residual", "error bound", "cluster")
 

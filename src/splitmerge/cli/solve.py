@@ -11,7 +11,7 @@ from .arguments import FILES, Code, Mistake, add_common, add_json, add_pair, che
 from .output import complain, say, say_json
 
 if TYPE_CHECKING:
-    from ..solution import Solution
+    from ..solution.solution import Solution
 
 # As many pairs as eigsh gives to whom asks for no number.
 USUAL = 6

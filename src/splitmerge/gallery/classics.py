@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.special import binom
 
 from ..checks import whole
-from ..kernels import Array
+from ..typing import Array
 
 
 def mikota_chain(n: int) -> tuple[sp.csr_array, sp.csr_array]:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..checks import whole
-from ..kernels import Array
+from ..typing import Array
 from .tetrahedra import Tetrahedra, bricks
 
 # of Freudenthal's six tetrahedra to a cube of side 1: diagonal, edges, diagonals of faces, diagonal of the cube

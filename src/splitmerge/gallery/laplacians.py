@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..checks import whole
-from ..kernels import Array
+from ..typing import Array
 
 
 def grid_laplacian(shape: Sequence[int], *, neumann: bool = False) -> tuple[sp.csr_array, None]:

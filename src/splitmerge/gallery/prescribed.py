@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from ..checks import real
-from ..kernels import Array
+from ..typing import Array
 
 
 def prescribed_pair(

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..checks import real, whole
-from ..kernels import Array
+from ..typing import Array
 
 
 def cca_pair(X: ArrayLike, Y: ArrayLike, ridge: float = 0.0) -> tuple[Array, Array]:

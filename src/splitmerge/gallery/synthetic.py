@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 
 SIZES = (256, 512, 1024)
 KAPPA_B = (3, 5, 8, 10, 13, 30, 40, 50, 80, 100)

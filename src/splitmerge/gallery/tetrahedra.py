@@ -11,7 +11,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 
 SIDES = tuple(combinations(range(4), 2))
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..policy import BReport
-from ..solution import Solution
+from ..problem.b_policy import BReport
+from ..solution.solution import Solution
 from ..solve import solve
+from ..typing import Array
 from .comoments import Comoments
 from .formed import check_count, correlate
 from .joint import Joint, parts_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 from .inputs import weights_of as given_weights
 
 

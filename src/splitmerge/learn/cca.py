@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length
 
 from ..checks import real, whole
-from ..kernels import Array
+from ..typing import Array
 from .analysis import Analysis, Request, analyse, analyse_moments
 from .comoments import Comoments
 from .components import PairedComponents

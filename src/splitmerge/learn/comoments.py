@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 from .joint import Joint
 from .views import rounded_off
 

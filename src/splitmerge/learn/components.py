@@ -14,7 +14,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels import Array
+from ..typing import Array
 from .inputs import joint_of
 from .tables import features, scored, table
 

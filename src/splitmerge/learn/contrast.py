@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import Array
-from ..policy import BReport, mend
+from ..problem.b_policy import BReport, mend
 from ..solve import solve
+from ..typing import Array
 
 # Eigenvalues that differ by less are those of one space of filters.
 EQUAL = 1e-9

@@ -11,8 +11,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ..checks import real, whole
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..policy import POLICIES, BReport
+from ..problem.b_policy import POLICIES, BReport
+from ..typing import Array
 from .contrast import Contrast, Range, contrast, range_of
 from .trials import Moments, centred, moments
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 from .inputs import is_dask, refuse_infinite
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Array
+from ..typing import Array
 from .comoments import Comoments
 from .moments import Moments
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from dask.base import compute
 from dask.delayed import delayed
 
-from ..kernels import Array
+from ..typing import Array
 from .comoments import Comoments
 from .dask_shares import add, add_each, cross_share, dual_share, gram_share, moments_share, product_share
 from .inputs import refuse_infinite, same_rows, weights_of

@@ -14,8 +14,8 @@ from scipy.linalg import eigh, get_lapack_funcs
 from scipy.linalg.blas import dtrsm, dtrsv
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..policy import POLICIES
+from ..problem.b_policy import POLICIES
+from ..typing import Array
 
 # A value of a matrix of size one is zero to rounding up to this.
 ROUNDING, TINY = 10 * float(np.finfo(float).eps), float(np.finfo(float).tiny)

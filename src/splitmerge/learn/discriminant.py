@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeatures
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..checks import real, whole
-from ..kernels import Array
+from ..typing import Array
 from .arguments import keep_positive, weights_of
 from .dask_groups import Blocks
 from .definite import check_policy, rounding, vary

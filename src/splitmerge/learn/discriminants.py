@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsymv, dsyrk
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
+from ..typing import Array
 from .definite import RIDGED, ROUNDING, TOO_SMALL, Definite, Rooted, definite, scales, vary
 from .grouped import Grouped
 from .leading import leading

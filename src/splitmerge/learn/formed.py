@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
-from ..kernels import Array
-from ..policy import BReport
+from ..problem.b_policy import BReport
+from ..typing import Array
 from .joint import parts_of
 from .whiten import Sample, Whitener, whitener
 

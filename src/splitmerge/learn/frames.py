@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 
 # Entries outside have squares that overflow or vanish.
 SMALLEST, LARGEST = 1e-140, 1e140

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk
 
-from ..kernels import Array
+from ..typing import Array
 from .rows import Rows
 
 # So many numbers are centred at a time: enough for BLAS, little beside any X for which it matters.

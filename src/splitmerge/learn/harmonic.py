@@ -13,10 +13,10 @@ import numpy as np
 
 from ..checks import real, whole
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..policy import POLICIES, mend
-from ..solution import Solution
+from ..problem.b_policy import POLICIES, mend
+from ..solution.solution import Solution
 from ..solve import solve
+from ..typing import Array
 from .frames import covariance, fit, given_covariance, record
 from .roots import nearest, polynomial, roots_in_pairs, spread, turned
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Array
+from ..typing import Array
 from .views import NUMBERS, ROWS, View
 
 # A sparse X is multiplied before it is centred as long as no mean is so many times the deviation: a digit is lost.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from ..accelerated import Accelerated
-from ..inner import UserSolve
-from ..kernels import Array
+from ..methods.krylov.accelerated import Accelerated
 from ..solve import solve
+from ..solvers.user import UserSolve
+from ..typing import Array
 from .definite import Definite, Rooted
 from .unformed import Iterated, Woodbury
 

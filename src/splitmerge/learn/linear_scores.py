@@ -9,7 +9,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..kernels import Array
+from ..typing import Array
 from .dask_groups import per_block
 
 

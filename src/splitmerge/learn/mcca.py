@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..checks import real, whole
-from ..kernels import Array
+from ..typing import Array
 from .analysis import Request, analyse
 from .inputs import joint_of
 from .tables import features, scored, table

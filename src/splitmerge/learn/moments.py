@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from ..kernels import Array
+from ..typing import Array
 from .dask_groups import Blocks
 from .grouped import Grouped
 

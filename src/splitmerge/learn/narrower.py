@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, svd
 
-from ..kernels import Array
+from ..typing import Array
 from .joint import Joint
 from .views import View
 

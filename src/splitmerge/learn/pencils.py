@@ -14,9 +14,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..checks import real
-from ..kernels import Array
-from ..memory import free_memory
-from ..trial import DENSE, IN_BLOCK, IN_VECTOR
+from ..preparation.trials import DENSE, IN_BLOCK, IN_VECTOR
+from ..system.memory import free_memory
+from ..typing import Array
 from .joint import Joint, parts_of
 from .narrower import wide
 from .views import rounded_off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 

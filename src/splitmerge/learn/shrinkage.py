@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Array
+from ..typing import Array
 from .grouped import Grouped
 
 

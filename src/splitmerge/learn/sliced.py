@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..checks import real, whole
-from ..kernels import Array
+from ..typing import Array
 from .arguments import keep_positive, weights_of
 from .dask_groups import per_block
 from .definite import Rooted, check_policy, definite, rounding, vary

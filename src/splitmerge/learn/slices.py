@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from ..checks import whole
-from ..kernels import Array
 from ..solve import solve
+from ..typing import Array
 from .dask_groups import Blocks
 from .definite import Rooted
 from .moments import Moments

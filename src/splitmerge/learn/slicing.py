@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import whole
-from ..kernels import Array
+from ..typing import Array
 
 
 @dataclass(frozen=True)

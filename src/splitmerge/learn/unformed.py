@@ -6,7 +6,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array, column_dots, column_norms
+from ..linalg.reductions import column_dots, column_norms
+from ..typing import Array
 from .definite import Definite, Rooted, threshold
 from .grouped import Grouped
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Array
+from ..typing import Array
 from .rows import Rows
 
 # So many rows are centred at a time: enough for BLAS, little beside any X for which it matters.

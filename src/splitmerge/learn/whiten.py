@@ -9,8 +9,8 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..policy import POLICIES, BReport
+from ..problem.b_policy import POLICIES, BReport
+from ..typing import Array
 from .views import rounded_off
 
 EPS = float(np.finfo(np.float64).eps)

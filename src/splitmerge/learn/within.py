@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..memory import free_memory
+from ..system.memory import free_memory
 
 # Steps of conjugate gradients expected, and how many times longer an operation of theirs takes than one of BLAS 3.
 STEPS, SLOWER = 100, 20

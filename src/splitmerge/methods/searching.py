@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import Array
-from ..pencil import Pencil
-from ..state import State
-from .base import Method
+from ..objective.state import State
+from ..problem.pencil import Pencil
+from ..typing import Array
+from .protocol import Method
 
 
 class Searching(Method):

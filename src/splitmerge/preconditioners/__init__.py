@@ -3,10 +3,10 @@
 from .base import Factored, Preconditioner, Prepared
 from .diagonal import Diagonal
 from .exact import Exact, SquareRoot
-from .given import Given, GivenDiagonal
 from .incomplete_cholesky import IncompleteCholesky
 from .low_rank import LowRank
 from .multigrid import MultiGrid
+from .user import Given, GivenDiagonal
 
 __all__ = [
     "Diagonal",

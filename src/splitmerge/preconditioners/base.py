@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Array
-from ..pencil import Pencil
+from ..problem.pencil import Pencil
+from ..typing import Array
 
 
 class Prepared(ABC):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..kernels import Array
-from ..pencil import Pencil
+from ..problem.pencil import Pencil
+from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs
 
-from ..backends import Triangular
-from ..factor import DenseFactor, SparseFactor, factorise
-from ..kernels import Array
-from ..pencil import Pencil
+from ..linalg.cholesky import DenseFactor
+from ..problem.factorise import factorise
+from ..problem.pencil import Pencil
+from ..sparse_direct.cholesky import SparseFactor
+from ..sparse_direct.protocol import Triangular
+from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
 from .triangular import SparseTriangular
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..backends import symmetric_lu
 from ..checks import real
-from ..pencil import Pencil
+from ..problem.pencil import Pencil
+from ..sparse_direct.superlu import symmetric_lu
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
 from .triangular import SparseTriangular

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import whole
-from ..kernels import Array
-from ..krylov import LanczosProcess, random_vector
-from ..pencil import Pencil
+from ..linalg.lanczos import LanczosProcess
+from ..problem.pencil import Pencil
+from ..problem.start import random_vector
+from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
 from .diagonal import root_of_diagonal
 

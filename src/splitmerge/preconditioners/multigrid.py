@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import Array, column_norms
-from ..krylov import LanczosProcess
-from ..pencil import Pencil
+from ..linalg.lanczos import LanczosProcess
+from ..linalg.reductions import column_norms
+from ..problem.pencil import Pencil
+from ..typing import Array
 from .base import Preconditioner, Prepared
 
 # Below this size a level is solved by its inverse.

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from ..kernels import Array
+from ..typing import Array
 from .base import Factored
 
 

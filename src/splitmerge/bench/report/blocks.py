@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ...kernels import Array
+from ...typing import Array
 
 Mark: TypeAlias = Literal["", "best", "second", "good", "partly", "bad", "missing"]
 

@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ...kernels import Array
-from ...whole_file import write_text
+from ...system.atomic_file import write_text
+from ...typing import Array
 from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Table, Text
 
 COLOURS = 8  # as many as report.css has

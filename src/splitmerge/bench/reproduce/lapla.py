@@ -11,13 +11,18 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ...driver import march
-from ...inner import ConjugateGradient
-from ...kernels import Array
-from ...methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
-from ...pencil import Pencil
+from ...methods.first_order.gradient_descent import GradientDescent
+from ...methods.first_order.mirror_descent import MirrorDescent
+from ...methods.first_order.power import Power
+from ...methods.first_order.split_merge import SplitMerge
+from ...methods.first_order.stepsize import Adaptive, Sampled, StepSize
+from ...methods.krylov.lanczos import Lanczos
+from ...methods.protocol import Method
 from ...preconditioners import Preconditioner, Prepared
-from ...stepsize import Adaptive, Sampled, StepSize
+from ...problem.pencil import Pencil
+from ...run.loop import march
+from ...solvers.conjugate_gradient import ConjugateGradient
+from ...typing import Array
 from ..cases import Case, from_files, lapla
 from ..jobs import Job
 from ..measure import Iteration

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import gallery
 from ...checks import whole
-from ...whole_file import write_text
+from ...system.atomic_file import write_text
 from ..jobs import Job, Store, carry_out, finite
 from ..measure import GOAL, Trial
 from ..provenance import provenance

@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import gallery
-from ...methods import GradientDescent, Lanczos, Method, MirrorDescent, Power, SplitMerge
-from ...stepsize import Sampled
+from ...methods.first_order.gradient_descent import GradientDescent
+from ...methods.first_order.mirror_descent import MirrorDescent
+from ...methods.first_order.power import Power
+from ...methods.first_order.split_merge import SplitMerge
+from ...methods.first_order.stepsize import Sampled
+from ...methods.krylov.lanczos import Lanczos
+from ...methods.protocol import Method
 from ..cases import synthetic
 from ..jobs import Job
 from ..measure import SHORT, Arpack, Default, Iteration, Side, timed

@@ -9,14 +9,18 @@ import numpy as np
 import scipy.linalg
 
 from ... import gallery
-from ...driver import iterates
-from ...kernels import Array
-from ...methods import GradientDescent, Method, MirrorDescent, Power, SplitMerge
-from ...objective import Objective
-from ...pencil import Pencil
+from ...methods.first_order.gradient_descent import GradientDescent
+from ...methods.first_order.mirror_descent import MirrorDescent
+from ...methods.first_order.power import Power
+from ...methods.first_order.split_merge import SplitMerge
+from ...methods.first_order.stepsize import Fixed, Sampled
+from ...methods.protocol import Method
+from ...objective.difference import Objective
+from ...objective.state import State
 from ...preconditioners import Diagonal, Exact
-from ...state import State
-from ...stepsize import Fixed, Sampled
+from ...problem.pencil import Pencil
+from ...run.loop import iterates
+from ...typing import Array
 
 PAIRS, SIZE, STEPS = 20, 40, 60
 # a rise of f by less, relatively, is none

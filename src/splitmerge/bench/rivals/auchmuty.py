@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...inner import InnerSolver
-from ...kernels import Array
-from ...methods import Method
-from ...pencil import Pencil
-from ...state import State
+from ...methods.protocol import Method
+from ...objective.state import State
+from ...problem.pencil import Pencil
+from ...solvers.protocol import InnerSolver
+from ...typing import Array
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
 from .localise import Guard, inverse_applied, need_entries
 from .quartic import line_search, quartic

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...kernels import Array, combine
-from ...methods.mirror_descent import REFRESH
-from ...state import State
+from ...linalg.blas import combine
+from ...methods.first_order.mirror_descent import REFRESH
+from ...objective.state import State
+from ...typing import Array
 
 # From so many times the rounding of B⁻¹Ax on, its solve may have lost a gradient.
 LOST = 1e5

@@ -9,11 +9,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ...checks import real, whole
-from ...kernels import Array, column_norms
-from ...krylov import LanczosProcess, largest_eigenvalue, random_vector
-from ...methods import Method
-from ...pencil import Pencil
-from ...state import State
+from ...linalg.lanczos import LanczosProcess, largest_eigenvalue
+from ...linalg.reductions import column_norms
+from ...methods.protocol import Method
+from ...objective.state import State
+from ...problem.pencil import Pencil
+from ...problem.start import random_vector
+from ...typing import Array
 
 BOUND_STEPS = 80
 

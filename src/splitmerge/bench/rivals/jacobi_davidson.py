@@ -8,11 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ...checks import whole
-from ...kernels import Array, combine
-from ...krylov import LanczosProcess
-from ...methods import Method
-from ...pencil import Pencil
-from ...state import State
+from ...linalg.blas import combine
+from ...linalg.lanczos import LanczosProcess
+from ...methods.protocol import Method
+from ...objective.state import State
+from ...problem.pencil import Pencil
+from ...typing import Array
 
 
 class Space(NamedTuple):

@@ -10,13 +10,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ...checks import real, whole
-from ...inner.conjugate_gradient import PATIENCE
-from ...kernels import Array, combine
-from ...krylov import LanczosProcess, random_vector
-from ...methods import Method
-from ...pencil import Pencil
+from ...linalg.blas import combine
+from ...linalg.lanczos import LanczosProcess
+from ...methods.protocol import Method
+from ...objective.state import State, start
 from ...preconditioners import Diagonal, Prepared
-from ...state import State, start
+from ...problem.pencil import Pencil
+from ...problem.start import random_vector
+from ...solvers.conjugate_gradient import PATIENCE
+from ...typing import Array
 
 BOUND_STEPS = 80
 

@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...adapt import plus
-from ...certificate import count_below
-from ...factor import DenseShifted, SparseShifted, shifted_factor
-from ...kernels import Array
-from ...methods import Method
-from ...pencil import Pencil
-from ...state import State
+from ...linalg.ldl import DenseShifted
+from ...methods.protocol import Method
+from ...objective.state import State
+from ...problem.factorise import shifted_factor
+from ...problem.operator import plus
+from ...problem.pencil import Pencil
+from ...sparse_direct.ldl import SparseShifted
+from ...typing import Array
+from ...verification.inertia import count_below
 
 
 class Guard(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...state import State
+from ...objective.state import State
 from .direction import Direction
 
 

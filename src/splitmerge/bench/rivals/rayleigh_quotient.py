@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...inner import InnerSolver
-from ...kernels import Array
-from ...methods import Method, Power
-from ...pencil import Pencil
-from ...state import State, start
+from ...methods.first_order.power import Power
+from ...methods.protocol import Method
+from ...objective.state import State, start
+from ...problem.pencil import Pencil
+from ...solvers.protocol import InnerSolver
+from ...typing import Array
 from .localise import Guard, inverse_applied, need_entries
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...checks import real
-from ...inner import InnerSolver
-from ...kernels import Array
-from ...methods import Method
-from ...pencil import Pencil
-from ...state import State
+from ...methods.protocol import Method
+from ...objective.state import State
+from ...problem.pencil import Pencil
+from ...solvers.protocol import InnerSolver
+from ...typing import Array
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
 
 # so often the trial step is shortened: the quotient cannot be seen to change any more

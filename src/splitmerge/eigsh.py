@@ -1,0 +1,347 @@
+"""`eigsh` with the arguments, the results and the errors of `scipy.sparse.linalg.eigsh`."""
+
+from __future__ import annotations
+
+import math
+import operator
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import issparse
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, aslinearoperator
+
+from .checks import real
+from .errors import NotConverged, NotPositiveDefinite
+from .methods.krylov.accelerated import Accelerated
+from .objective.state import State
+from .planning.choose import DENSE_LIMIT, prefers_lapack
+from .planning.plan import Route
+from .problem.b_policy import Mended
+from .problem.pencil import Pencil
+from .problem.target import Wanted
+from .run.reason import Reason
+from .run.rules import Check, MaxSteps, Residual, Rule
+from .solution.solution import Solution
+from .solution.task import Task
+from .solve import carry_out, solve
+from .solvers.user import UserSolve
+from .transforms.modes import MODES, all_pairs, is_operator, reduce, transform, with_entries
+from .typing import Array
+
+# What the inverse next to σ may leave of a residual, in units of eps, when all that rounding allows is asked for.
+ROUNDING = 1000
+REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
+# SciPy hands complex matrices to `eigs`, which has other names
+COMPLEX_WHICH = ("LM", "SM", "LR", "SR", "LA", "SA")
+
+
+def eigsh(
+    A: Any,
+    k: int = 6,
+    M: Any = None,
+    sigma: float | None = None,
+    which: str = "LM",
+    v0: Any = None,
+    ncv: int | None = None,
+    maxiter: int | None = None,
+    tol: float = 0,
+    return_eigenvectors: bool = True,
+    Minv: Any = None,
+    OPinv: Any = None,
+    mode: str = "normal",
+    rng: Any = None,
+) -> Any:
+    """`scipy.sparse.linalg.eigsh` by this library: the same arguments, order of results and exceptions.
+
+    Returns (w, v), or w alone without `return_eigenvectors`; the vectors are M-orthonormal (A-orthonormal in buckling
+    mode). What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
+
+    Other than SciPy's, it refuses a matrix that is not Hermitian, it looks for eigenvalues that were passed over, and
+    it checks every pair with A itself, even where `OPinv` is given.
+
+    >>> import numpy as np, splitmerge as sm
+    >>> w, v = sm.eigsh(np.diag(np.arange(1.0, 14.0)), k=2)
+    >>> w.round(8), v.shape
+    (array([12., 13.]), (13, 2))
+    """
+    rng = np.random.default_rng(rng)
+    is_complex = np.issubdtype(A.dtype, np.complexfloating)
+    _check_matrices(A, M, which, mode)
+    n, k = A.shape[0], operator.index(k)
+    if k <= 0:
+        raise ValueError("k must be greater than 0.")
+    # eigs cannot go as far as eigsh
+    if k >= n - is_complex:
+        limit, name = ("N - 1", "eig") if is_complex else ("N", "eigh")
+        warnings.warn(
+            f"k >= {limit} for N * N square matrix. Attempting to use scipy.linalg.{name} instead.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return _everything(A, M, f"scipy.linalg.{name}", limit, vectors=return_eigenvectors)
+    _check_inverses(M, sigma, Minv, OPinv, mode)
+    names = COMPLEX_WHICH if is_complex else REAL_WHICH
+    if which not in names:
+        raise ValueError(f"which must be one of {' '.join(names)}")
+    A = _with_double(A)
+    which = {"LR": "LA", "SR": "SA"}.get(which, which)
+    ncv = _check_sizes(n, k, ncv, maxiter, is_complex)
+    if v0 is not None and not np.any(v0):
+        raise ArpackError(-9, {-9: "Starting vector is zero."})
+    if sigma is not None:
+        sigma = real(sigma, "sigma", least=-math.inf)
+        if sigma == 0 and mode == "buckling":
+            raise ValueError("sigma must not be zero in buckling mode: λ/(λ − 0) is 1 for every λ")
+    request = _Request(
+        A, k, M, sigma, which, v0, ncv, maxiter, tol, Minv, OPinv, "normal" if sigma is None else mode, rng
+    )
+    return request.results(*request.pairs(), vectors_wanted=return_eigenvectors)
+
+
+def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
+    """Every eigenpair, as SciPy does it when that is nearly what was asked for."""
+    if issparse(A):
+        raise TypeError(f"Cannot use {name} for sparse A with k >= {limit}. Use {name}(A.toarray()) or reduce k.")
+    for matrix, letter in ((A, "A"), (M, "M")):
+        if isinstance(matrix, LinearOperator):
+            raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
+    return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+
+
+def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:
+    if np.issubdtype(A.dtype, np.complexfloating):
+        if mode != "normal":
+            raise ValueError(f"mode={mode} cannot be used with complex matrix A")
+        if which == "BE":
+            raise ValueError("which='BE' cannot be used with complex matrix A")
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix (shape={A.shape})")
+    if M is not None:
+        if M.shape != A.shape:
+            raise ValueError(f"wrong M dimensions {M.shape}, should be {A.shape}")
+        if np.dtype(M.dtype).char.lower() != np.dtype(A.dtype).char.lower():
+            warnings.warn(
+                "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
+                stacklevel=3,
+            )
+
+
+def _check_inverses(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:
+    if sigma is None:
+        if OPinv is not None:
+            raise ValueError("OPinv should not be specified with sigma = None.")
+        if M is None and Minv is not None:
+            raise ValueError("Minv should not be specified with M = None.")
+    else:
+        if Minv is not None:
+            raise ValueError("Minv should not be specified when sigma is specified.")
+        if mode not in MODES:
+            raise ValueError(f"unrecognized mode '{mode}'")
+
+
+def _check_sizes(n: int, k: int, ncv: int | None, maxiter: int | None, is_complex: bool) -> int | None:
+    if maxiter is not None and maxiter <= 0:
+        raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
+    if ncv is None:
+        return None
+    ncv = min(operator.index(ncv), n)
+    if ncv <= k + is_complex:
+        raise ValueError(f"ncv must be {'k+1' if is_complex else 'k'}<ncv<=n, ncv={ncv}")
+    return ncv
+
+
+def _with_double(A: Any) -> Any:
+    """A as it is, in double precision if its numbers are no floats of single or double precision."""
+    if np.dtype(A.dtype).char in "fdFD":
+        return A
+    if not np.can_cast(A.dtype, "d"):
+        raise ValueError("matrix type must be 'f', 'd', 'F', or 'D'")
+    return A.astype(np.float64) if hasattr(A, "astype") else A
+
+
+@dataclass(frozen=True)
+class _Request:
+    """The arguments, checked."""
+
+    A: Any
+    k: int
+    M: Any
+    sigma: float | None
+    which: str
+    v0: Any
+    ncv: int | None
+    maxiter: int | None
+    tol: float
+    Minv: Any
+    OPinv: Any
+    mode: str
+    rng: np.random.Generator
+
+    @property
+    def n(self) -> int:
+        """The size of A."""
+        return int(self.A.shape[0])
+
+    @property
+    def complex(self) -> bool:
+        """Would SciPy go to `eigs` with this?"""
+        return bool(np.dtype(self.A.dtype).kind == "c")
+
+    def pairs(self) -> tuple[Array, Array]:
+        """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
+        free = self.maxiter is None and self.Minv is None and self.OPinv is None
+        if free and prefers_lapack(self.n, self.k, dense=False):
+            return self.by_lapack()
+        if self.sigma is None and self.which != "SM":
+            which = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}[self.which]
+            return self.solved(self.A, self.M, which=which)
+        return self.near()
+
+    def by_lapack(self) -> tuple[Array, Array]:
+        """All pairs, and the wanted ones of them."""
+        values, vectors = all_pairs(self.A, self.M, self.sigma, self.mode)
+        chosen = _most_wanted(transform(values, self.sigma, self.mode), self.which)[: self.k]
+        return values[chosen], vectors[:, chosen]
+
+    def near(self) -> tuple[Array, Array]:
+        """What is picked by nearness to a shift; the smallest by magnitude are the nearest to zero."""
+        sigma, which = (0.0, "LM") if self.sigma is None else (self.sigma, self.which)
+        A, M = self.A, self.M
+        if self.OPinv is None and self.n <= DENSE_LIMIT:
+            # n products are fewer than an iterative solver would take
+            A, M = (with_entries(matrix) for matrix in (A, M))
+        if self.mode == "normal" and which == "LM" and self.OPinv is None and not (is_operator(A) or is_operator(M)):
+            try:
+                return self.solved(A, M, sigma=sigma)
+            except NotPositiveDefinite:
+                if M is None or self.sigma is None:
+                    raise
+                # next to a shift, a singular M is allowed
+        reduced = reduce(A, M, sigma, self.mode, which)
+        if reduced.far:
+
+            def back(values: Array) -> Array:
+                return reduced.values(values + reduced.shift)
+
+            return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+        route = reduced.route(self.k, None if self.OPinv is None else aslinearoperator(self.OPinv).matvec)
+        return self.by_lapack() if route is None else self.searched(route, reduced.values)
+
+    def solved(self, A: Any, M: Any, back: Callable[[Array], Array] | None = None, **what: Any) -> tuple[Array, Array]:
+        """The pairs that `solve` finds; `back` makes eigenvalues of (A, M) those asked for."""
+        options = {"method": self.method, "stop": self.rule, "x0": self.v0, "rng": self.rng}
+        return self.outcome(lambda: solve(A, M, self.k, **what, **options), back)
+
+    def searched(self, route: Route, back: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """The pairs that a search on this route finds."""
+        task = Task(
+            pencil=route.pencil,
+            k=self.k,
+            which="largest",
+            sigma=None,
+            rule=self.rule | MaxSteps(),
+            x0=self.v0,
+            rng=self.rng,
+            mended=Mended(None, None),
+            certify=False,
+            callback=None,
+            progress=False,
+            route=route,
+        )
+        return self.outcome(lambda: carry_out(task, self.method, time.perf_counter(), iterate=True), back)
+
+    def outcome(
+        self, solver: Callable[[], Solution], back: Callable[[Array], Array] | None = None
+    ) -> tuple[Array, Array]:
+        """The pairs, or SciPy's exception with those that converged."""
+        try:
+            solution = solver()
+        except NotConverged as error:
+            solution = error.solution
+            if not self.good_enough(solution):
+                raise self.no_convergence(solution, back) from error
+        if solution.reason is Reason.INTERRUPTED:
+            raise KeyboardInterrupt
+        values = solution.eigenvalues
+        return (values if back is None else back(values)), solution.eigenvectors
+
+    def good_enough(self, solution: Solution) -> bool:
+        """Did the search converge in its own terms, which are all that ARPACK looks at, and to rounding in ours?"""
+        bound = max(self.tolerance, ROUNDING * float(np.finfo(solution.eigenvectors.dtype).eps))
+        return solution.reason is Reason.UNCONFIRMED and bool((solution.residuals <= bound).all())
+
+    def no_convergence(self, solution: Solution, back: Callable[[Array], Array] | None) -> ArpackNoConvergence:
+        """The exception, with the pairs whose residuals are small enough or as small as rounding lets them be."""
+        floor = 4 * math.sqrt(self.n) * float(np.finfo(solution.eigenvectors.dtype).eps)
+        done = solution.residuals <= max(self.tolerance, floor)
+        values = solution.eigenvalues if back is None else back(solution.eigenvalues)
+        values, vectors = self.results(values[done], solution.eigenvectors[:, done], vectors_wanted=True)
+        message = f"No convergence ({solution.steps} iterations, {values.size}/{self.k} eigenvectors converged)"
+        return ArpackNoConvergence(message, values, vectors)
+
+    @property
+    def tolerance(self) -> float:
+        """The relative residual to reach: as small as rounding lets it be unless more is allowed."""
+        return max(float(self.tol), float(np.finfo(np.float64).eps))
+
+    @property
+    def rule(self) -> Rule:
+        """The tolerance, and as many products as SciPy would spend on `maxiter` restarts."""
+        ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
+        restarts = 10 * self.n if self.maxiter is None else operator.index(self.maxiter)
+        return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
+
+    @property
+    def method(self) -> Accelerated:
+        """The search, with the caller's solve with M and size of basis."""
+        inner = None if self.Minv is None else UserSolve(aslinearoperator(self.Minv).matvec)
+        return Accelerated(inner=inner, max_basis=None if self.ncv is None else max(self.ncv, 4))
+
+    def results(self, values: Array, vectors: Array, *, vectors_wanted: bool) -> Any:
+        """In the order of SciPy and in the precision of A."""
+        order = self.order(values, vectors_wanted=vectors_wanted)
+        letter = "f" if np.dtype(self.A.dtype).char in "fF" else "d"
+        values = values[order].astype(letter)
+        if not vectors_wanted:
+            return values
+        letter = letter.upper() if vectors.dtype.kind == "c" else letter
+        return values, np.ascontiguousarray(vectors[:, order].astype(letter))
+
+    def order(self, values: Array, *, vectors_wanted: bool) -> Array:
+        """Ascending for a real A, the most wanted first for a complex one; without vectors the least wanted first."""
+        ascending = self.sigma is not None or self.which == "BE"
+        if not self.complex and (vectors_wanted or ascending):
+            return np.argsort(values, kind="stable")
+        order = _most_wanted(transform(values, self.sigma, self.mode), self.which)
+        return order if vectors_wanted else order[::-1]
+
+
+def _most_wanted(values: Array, which: str) -> Array:
+    """Indices of the transformed values, the most wanted first."""
+    if which in ("LM", "SM"):
+        return np.argsort(np.abs(values) * (-1 if which == "LM" else 1), kind="stable")
+    ascending = np.argsort(values, kind="stable")
+    if which == "BE":
+        return ascending[Wanted.ENDS.order(values[ascending])]
+    return ascending[::-1] if which == "LA" else ascending
+
+
+@dataclass(frozen=True)
+class _MaxProducts(Rule):
+    """Stop when the search has taken this many products in all."""
+
+    products: int
+
+    def begin(self, pencil: Pencil) -> Check:
+        """With A, or with its inverse."""
+        counts = pencil.counts
+
+        def check(state: State) -> Reason | None:
+            return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None
+
+        return check

@@ -1,0 +1,1 @@
+"""Dense kernels, reductions, factorisations and the Lanczos process."""

@@ -1,0 +1,108 @@
+"""Dense Cholesky factorisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+from ..errors import NotPositiveDefinite
+from ..linalg.blas import kernels
+from ..typing import Array
+from .rounding import rounding
+
+
+class DenseFactor:
+    """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
+
+    def __init__(self, B: Array, dtype: np.dtype[Any] | None = None) -> None:
+        dtype = B.dtype if dtype is None else dtype
+        potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
+        self.U, info = potrf(_aligned(B, dtype), lower=0, clean=1, overwrite_a=1)
+        if info > 0:
+            # of a narrower one nobody reads the message
+            raise not_definite(info - 1, _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0)
+        check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
+        self.trsv = kernels(dtype).trsv
+        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=dtype)
+
+    def transformed(self, A: Array) -> Array:
+        """The upper triangle of U⁻ᴴAU⁻¹, in place of A."""
+        reduce_: Any = get_lapack_funcs("hegst" if A.dtype.kind == "c" else "sygst", dtype=A.dtype)
+        return np.asarray(reduce_(A, self.U, lower=0, overwrite_a=1)[0])
+
+    def whitened(self, times: Callable[[Array], Array], y: Array) -> Array:
+        """U⁻ᴴ A U⁻¹ y for the product `times` with A."""
+        return self.trsv(self.U, times(self.trsv(self.U, y)), trans=2, overwrite_x=1)
+
+    def whiten(self, X: Array) -> Array:
+        """U X for columns X."""
+        if X.shape[1] == 1:
+            return np.asarray(self._trmv(self.U, X[:, 0]))[:, None]
+        return np.asarray(self._trmm(1.0, self.U, X))
+
+    def unwhiten(self, Y: Array) -> Array:
+        """U⁻¹ Y for columns Y, which may be overwritten."""
+        if Y.shape[1] == 1:
+            return np.asarray(self.trsv(self.U, Y[:, 0]))[:, None]
+        return np.asarray(self._trsm(1.0, self.U, Y, overwrite_b=1))
+
+    def dual(self, y: Array) -> Array:
+        """Uᴴy, which is B x for x = U⁻¹y."""
+        return np.asarray(self._trmv(self.U, y, trans=2))
+
+    def half_solve(self, R: Array) -> Array:
+        """U⁻ᴴR for columns R, which may be overwritten."""
+        if R.shape[1] == 1:
+            return np.asarray(self.trsv(self.U, R[:, 0], trans=2))[:, None]
+        return np.asarray(self._trsm(1.0, self.U, R, trans_a=2, overwrite_b=1))
+
+    def dual_norms(self, R: Array) -> Array:
+        """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r; R may be overwritten."""
+        return np.asarray(np.linalg.norm(self.half_solve(R), axis=0))
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """w = U⁻¹U⁻ᴴb."""
+        y = self.trsv(self.U, b, trans=2)
+        return self.trsv(self.U, y, overwrite_x=1), b
+
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The same for columns."""
+        return self.unwhiten(self.half_solve(R.copy(order="F"))), R
+
+
+def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
+    """A copy in Fortran order that begins on a line of the cache: triangular solves are a quarter faster on it."""
+    size = M.size * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    copy = memory[start : start + size].view(dtype).reshape(M.shape, order="F")
+    copy[...] = M
+    return np.asarray(copy)
+
+
+def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
+    """Refuse a pivot that is negative, or so small beside its diagonal entry that it is rounding."""
+    bad = np.flatnonzero(~(pivots > rounding(pivots.size, pivots.dtype) * diagonal))
+    if bad.size:
+        index = int(bad[0])
+        raise not_definite(int(index if order is None else order[index]), float(pivots[index]))
+
+
+def _schur_pivot(B: Array, index: int) -> float:
+    """The pivot on which the factorisation broke down: B_ii − bᴴB₀⁻¹b with the leading block B₀."""
+    if index == 0:
+        return float(B[0, 0].real)
+    w = np.linalg.lstsq(B[:index, :index], B[:index, index], rcond=None)[0]
+    return float((B[index, index] - np.vdot(B[:index, index], w)).real)
+
+
+def not_definite(index: int, pivot: float) -> NotPositiveDefinite:
+    """The error for a factorisation that broke down at `pivot` in row `index`."""
+    kind = "indefinite" if pivot < 0 else "singular to working precision"
+    return NotPositiveDefinite(
+        f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}: "
+        f"B is {kind}; remove the rows and columns without mass, or add a small multiple of the identity to B"
+    )

@@ -1,0 +1,34 @@
+"""Dense LDLᴴ factorisation with inertia."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from ..typing import Array
+
+
+class DenseShifted:
+    """K = L D Lᴴ with 1×1 and 2×2 pivots (Bunch and Kaufman); `negative` counts the negative eigenvalues of K."""
+
+    def __init__(self, K: Array) -> None:
+        hermitian = K.dtype.kind == "c"
+        names = ("hetrf", "hetrs") if hermitian else ("sytrf", "sytrs")
+        functions: Any = get_lapack_funcs(names, dtype=K.dtype)
+        decompose, self._solve = functions
+        self.ldl, self.pivots, info = decompose(K, lower=1, lwork=64 * K.shape[0])
+        if info > 0:
+            raise ZeroDivisionError
+        self.negative = _negative(self.ldl.diagonal().real, self.pivots)
+
+    def solve(self, b: Array) -> Array:
+        """K⁻¹b."""
+        return np.asarray(self._solve(self.ldl, self.pivots, b, lower=1)[0])
+
+
+def _negative(diagonal: Array, pivots: Array) -> int:
+    """Negative eigenvalues of D: a 2×2 pivot of Bunch and Kaufman has one of each sign."""
+    pairs = int((pivots < 0).sum()) // 2
+    return pairs + int((diagonal[pivots > 0] < 0).sum())

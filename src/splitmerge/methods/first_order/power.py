@@ -1,0 +1,22 @@
+"""The power method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...objective.state import State
+from ...solvers.protocol import InnerSolver
+from ..protocol import Method
+
+
+@dataclass(frozen=True)
+class Power(Method):
+    """x ← B⁻¹A x / (2r): gradient descent in the domain where B = I, with step ½. One product with A, one solve."""
+
+    inner: InnerSolver | None = None
+
+    def step(self, state: State) -> State:
+        """B x₊ = A x / (2r), the minimiser of the surrogate with Hessian 2B (equation 3.5)."""
+        pencil = state.pencil
+        x, Bx = pencil.solve_B(state.Ax * (0.5 / state.r), state.x, state.Bx)
+        return State(pencil, x, pencil.apply_A(x, Bx), Bx, state.memory)

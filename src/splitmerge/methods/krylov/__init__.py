@@ -1,0 +1,1 @@
+"""Lanczos and the thick-restarted default method."""

@@ -1,0 +1,1 @@
+"""LOBPCG (Knyazev 2001)."""

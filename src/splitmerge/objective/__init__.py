@@ -1,0 +1,1 @@
+"""The objective f, its derivatives, curvature bounds and the transformed domain."""

@@ -1,0 +1,1 @@
+"""Choice of pencil, transformation, solver and method."""

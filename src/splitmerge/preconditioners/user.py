@@ -1,0 +1,82 @@
+"""A preconditioner that the user brings, or just the diagonal of an operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..problem.pencil import Pencil
+from ..typing import Array
+from .base import Preconditioner, Prepared
+from .diagonal import Rooted
+
+
+@dataclass(frozen=True)
+class Given(Preconditioner):
+    """`inverse` (anything with `@`, or a function) applies an approximate inverse of B, Hermitian positive definite."""
+
+    inverse: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.inverse) and not hasattr(self.inverse, "__matmul__"):
+            raise ValueError(
+                f"preconditioner is {self.inverse!r}; give an object such as MultiGrid(), or an operator or a function "
+                f"that applies an approximate inverse"
+            )
+
+    def prepare(self, pencil: Pencil) -> Prepared:
+        """Check it on one vector."""
+        P = _Given(pencil, self.inverse)
+        b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
+        size = float(np.vdot(b, P.gram_solve(b)).real)
+        if not (0 < size < np.inf):
+            raise NotPositiveDefinite(
+                f"the preconditioner is not positive definite: bᴴPb = {size:.3g} for a random b; "
+                f"give an approximate inverse with positive eigenvalues"
+            )
+        return P
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        return self.prepare(pencil)
+
+
+class _Given(Prepared):
+    def __init__(self, pencil: Pencil, inverse: Any) -> None:
+        self.pencil, self.inverse = pencil, inverse
+
+    def gram_solve(self, b: Array) -> Array:
+        """(DBD)⁻¹ = D⁻¹B⁻¹D⁻¹; powers of two in front of it do not matter to a preconditioner."""
+        pencil = self.pencil
+        given = pencil.from_vectors(b)
+        w = np.asarray(self.inverse @ given if hasattr(self.inverse, "__matmul__") else self.inverse(given))
+        if w.shape != b.shape or w.dtype.kind not in "biufc":
+            raise ValueError(f"the preconditioner gave shape {w.shape}, dtype {w.dtype} for a vector of {b.shape}")
+        return pencil.from_vectors(w.astype(pencil.dtype))
+
+
+@dataclass(frozen=True)
+class GivenDiagonal(Preconditioner):
+    """The diagonal of an operator B, for Jacobi's preconditioner."""
+
+    diagonal: Any = field(repr=False)
+
+    def __post_init__(self) -> None:
+        d = np.asarray(self.diagonal)
+        if d.ndim != 1 or d.dtype.kind not in "biuf":
+            raise ValueError(f"diagonal has shape {d.shape}, dtype {d.dtype}; give the n real entries of a diagonal")
+        if not (np.isfinite(d).all() and (d > 0).all()):
+            raise ValueError("diagonal has entries that are not positive; that of a positive definite matrix is")
+
+    def prepare(self, pencil: Pencil) -> Prepared:
+        """√d in the coordinates of the pencil."""
+        d = np.asarray(self.diagonal, dtype=np.float64)
+        if d.size != pencil.n:
+            raise ValueError(f"diagonal has {d.size} entries, but the pair is of size {pencil.n}")
+        root = np.sqrt(d) * (1.0 if pencil.scaling is None else pencil.scaling)
+        return Rooted(root.astype(np.empty(0, pencil.dtype).real.dtype))
+
+    def _prepare(self, pencil: Pencil) -> Prepared:
+        return self.prepare(pencil)

@@ -1,0 +1,1 @@
+"""Set-up: the factorisations and measurements that a plan asks for."""

@@ -1,0 +1,1 @@
+"""The problem: operators, the pencil, what is wanted, starting vectors."""

@@ -1,0 +1,131 @@
+"""What to do with a B that is singular or indefinite to working precision: refuse, ridge, or restrict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+from ..errors import NotPositiveDefinite
+from ..typing import Array
+from .factorise import is_definite
+from .operator import Operator, adapt, plus
+
+POLICIES = ("error", "ridge", "restrict")
+# A component of B beyond this size is not decomposed: its eigenvectors would not fit the memory.
+LARGEST_COMPONENT = 6000
+
+
+@dataclass(frozen=True)
+class BReport:
+    """What was done to B: `ridge` is the ε of B + εI, `dropped` the dimensions of B's null space that were left out."""
+
+    policy: str
+    ridge: float = 0.0
+    rank: int = 0
+    dropped: int = 0
+
+    def __str__(self) -> str:
+        if self.ridge:
+            return f"B is not positive definite: {self.ridge:.3g} times the identity was added to it."
+        if self.dropped:
+            return (
+                f"B is not positive definite: the pair was restricted to the range of B, of dimension {self.rank}; "
+                f"{self.dropped} dimensions in which B is zero or negative were dropped."
+            )
+        return f"B is positive definite, so b_policy={self.policy!r} changed nothing."
+
+
+@dataclass(frozen=True)
+class Mended:
+    """The pair to solve, and how its vectors become the user's: u = Q z and z = `dual`ᴴu (None: as they are)."""
+
+    A: Any
+    B: Any
+    report: BReport | None = None
+    Q: Any = None
+    dual: Any = None
+
+
+def mend(A: Any, B: Any, policy: str) -> Mended:
+    """Apply the policy. With "error" the pair stays as it is, and whoever factorises B refuses it."""
+    if policy not in POLICIES:
+        raise ValueError(f"b_policy is {policy!r}; give one of {', '.join(map(repr, POLICIES))}")
+    if policy == "error" or B is None:
+        return Mended(A, B)
+    op = adapt(B, "B")
+    if op.matrix is None:
+        raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of an operator")
+    if is_definite(op):
+        return Mended(A, B, BReport(policy, rank=op.n))
+    return _ridge(A, op) if policy == "ridge" else _restrict(A, op)
+
+
+def _ridge(A: Any, op: Operator) -> Mended:
+    """B + εI with the first ε = 10^j √n eps max|B|, j = 2, 3, …, that makes it positive definite."""
+    size = op.size if op.size > 0 else 1.0
+    ridge = 100 * op.n**0.5 * float(np.finfo(op.dtype).eps) * size
+    while not is_definite(plus(op, ridge, None)):
+        ridge *= 10
+    return Mended(A, plus(op, ridge, None).matrix / op.scale, BReport("ridge", ridge / op.scale, op.n))
+
+
+def _restrict(A: Any, op: Operator) -> Mended:
+    """The standard problem QᴴAQ z = λ z, where the columns of Q span the range of B and QᴴBQ = I."""
+    Q = range_of(op)
+    rank, dropped = Q.shape[1], op.n - Q.shape[1]
+    if rank == 0:
+        raise NotPositiveDefinite("B has no positive eigenvalue, so nothing is left when the pair is restricted")
+    Q = Q * float(op.scale) ** 0.5
+    report = BReport("restrict", 0.0, rank, dropped)
+    M = adapt(A, "A")
+    if M.n != op.n:
+        raise ValueError(f"A is {M.n}×{M.n} but B is {op.n}×{op.n}; give a pair of one size")
+    if M.matrix is None:
+        inner, outer = aslinearoperator(A), aslinearoperator(Q)
+        reduced: Any = outer.H @ inner @ outer
+        assert isinstance(reduced, LinearOperator)
+    else:
+        reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
+        reduced = (reduced + reduced.conj().T) / 2
+    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale)
+
+
+def range_of(op: Operator) -> Any:
+    """Q with QᴴBQ = I on the part of B with positive eigenvalues; sparse, component by component, when B is."""
+    threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
+    if op.kind == "dense":
+        return _positive_part(op.matrix, threshold)
+    count, labels = connected_components(op.matrix, directed=False)
+    members = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels, minlength=count)
+    if sizes.max() > LARGEST_COMPONENT:
+        raise ValueError(
+            f"b_policy='restrict' would decompose a connected part of B of size {sizes.max()}; "
+            f"take b_policy='ridge', or remove the unknowns without mass yourself"
+        )
+    if count == op.n:
+        diagonal = op.matrix.diagonal().real
+        rows = np.flatnonzero(diagonal > threshold)
+        data = (1 / np.sqrt(diagonal[rows])).astype(op.dtype)
+        return sp.csr_array((data, (rows, np.arange(rows.size))), shape=(op.n, rows.size))
+    blocks, start = [], 0
+    for size in sizes:
+        part = members[start : start + size]
+        start += size
+        block = op.matrix[part][:, part].toarray()
+        blocks.append(_positive_part(block, threshold))
+    stacked = sp.csr_array(sp.block_diag(blocks, format="csr"))
+    order = np.empty(op.n, int)
+    order[members] = np.arange(op.n)
+    return sp.csr_array(stacked[order])
+
+
+def _positive_part(B: Array, threshold: float) -> Array:
+    values, vectors = np.linalg.eigh(B)
+    keep = values > threshold
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]))

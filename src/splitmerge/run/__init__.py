@@ -1,0 +1,1 @@
+"""The iteration loop, stopping rules, history."""

@@ -1,0 +1,38 @@
+"""Why an iteration ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Reason(Enum):
+    """Why an iteration ended; `advice` says what it means and what to do."""
+
+    RESIDUAL = "The residual met the tolerance."
+    PRECISION = (
+        "The residual is down to the rounding of the working precision and no longer falls: this is as good as it gets."
+    )
+    ANGLE = "The angle to the reference met the tolerance."
+    MAX_STEPS = "The limit of steps was reached: allow more max_steps, loosen tol, or choose a faster method."
+    MAX_SECONDS = "The time limit was reached: allow more seconds, or choose a faster method."
+    DIVERGED = "The iterates grew beyond all bounds: take a smaller step size, below 1/λ₁(B̃)."
+    STAGNATED = (
+        "The residual no longer falls: the tolerance is beyond what this precision allows, or progress is too slow."
+    )
+    EXHAUSTED = "The search space is exhausted before the rule was met: start from another x0."
+    UNCONFIRMED = (
+        "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
+    )
+    MISSED = "A larger eigenvalue is known to exist than the one found: start from another x0, or use Lanczos."
+    CALLBACK = "The callback asked to stop."
+    INTERRUPTED = "The run was interrupted from the keyboard."
+
+    @property
+    def advice(self) -> str:
+        """The text of the reason."""
+        return self.value
+
+    @property
+    def converged(self) -> bool:
+        """Does this reason mean success?"""
+        return self in (Reason.RESIDUAL, Reason.PRECISION, Reason.ANGLE)

@@ -1,0 +1,251 @@
+"""When to stop: rules as objects, combined with `|` (whichever comes first) and `&` (only when both hold)."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..checks import instance, real, whole
+from ..objective.state import Frame, State, excusable
+from ..problem.pencil import Pencil
+from ..problem.start import columns
+from .reason import Reason
+
+Check: TypeAlias = Callable[[State], "Reason | None"]
+
+
+class Rule(ABC):
+    """A stopping rule; it holds no state of its own, `begin` makes the check for one solve."""
+
+    @abstractmethod
+    def begin(self, pencil: Pencil) -> Check:
+        """A function that returns the reason to stop at a state, or None."""
+
+    @property
+    def residual_tol(self) -> float | None:
+        """The residual tolerance that this rule stands for, if any."""
+        return None
+
+    @property
+    def angle_tol(self) -> float | None:
+        """The sine of an angle that this rule stands for, if any."""
+        return None
+
+    def tightened(self, factor: float) -> Rule:
+        """The rule with the residual tolerance `factor` times as large; other rules stay as they are."""
+        return self
+
+    def __or__(self, other: Rule) -> Rule:
+        instance(other, "what follows |", Rule, "a rule such as MaxSeconds(60)")
+        return _Either(self, other)
+
+    def __and__(self, other: Rule) -> Rule:
+        instance(other, "what follows &", Rule, "a rule such as MaxSeconds(60)")
+        return _Both(self, other)
+
+
+@dataclass(frozen=True)
+class Residual(Rule):
+    """The relative residual, as `Solution.residuals` defines it, is at most `tol`.
+
+    Where rounding hides the tolerance it stops with `Reason.PRECISION`: at a residual of 4 √n eps of the working
+    precision; or, as a badly conditioned B hides even that, once the residual is at the level of rounding
+    (`State.rounding`, but no more than 5e-7 in double precision) and has not fallen by a tenth for a hundred steps.
+    """
+
+    tol: float = 1e-8
+
+    def __post_init__(self) -> None:
+        real(self.tol, "tol")
+
+    def begin(self, pencil: Pencil) -> Check:
+        """Compare with the residual that the state knows."""
+        best, seen, floor = math.inf, 0, visible(pencil)
+
+        def check(state: State) -> Reason | None:
+            nonlocal best, seen
+            residual = state.residual
+            if residual <= self.tol:
+                return Reason.RESIDUAL
+            if residual <= floor:
+                return Reason.PRECISION
+            if state.step == 0 or residual < 0.9 * best:
+                best, seen = residual, state.step
+            elif state.step >= seen + 100 and residual <= excusable(pencil, state.rounding):
+                return Reason.PRECISION
+            return None
+
+        return check
+
+    @property
+    def residual_tol(self) -> float | None:
+        """`tol` itself."""
+        return self.tol
+
+    def tightened(self, factor: float) -> Rule:
+        """The same rule with a smaller tolerance."""
+        return replace(self, tol=self.tol * factor)
+
+
+@dataclass(frozen=True, eq=False)
+class SineAngle(Rule):
+    """sin θ ≤ tol for the B-angle θ between x and `reference` (or the span of its columns): the paper's rule."""
+
+    reference: Any
+    tol: float = 1e-5
+
+    def __post_init__(self) -> None:
+        real(self.tol, "tol")
+
+    @property
+    def angle_tol(self) -> float | None:
+        """`tol` itself."""
+        return self.tol
+
+    def __repr__(self) -> str:
+        return f"SineAngle(reference of shape {np.shape(self.reference)}, tol={self.tol:g})"
+
+    def begin(self, pencil: Pencil) -> Check:
+        """B-orthonormalise the reference; products are booked as monitoring."""
+        U = columns(self.reference, "reference", pencil)
+        with pencil.counting(pencil.counts.monitoring):
+            BU = np.column_stack([pencil.apply_B(np.ascontiguousarray(u)) for u in U.T])
+        if U.shape[1] == 1:
+            norm = pencil.B_norm(U[:, 0], BU[:, 0])
+            frame = Frame(U / norm, BU / norm)
+        else:
+            values, C = np.linalg.eigh(U.conj().T @ BU)
+            if not values[0] > 1e3 * pencil.eps * values[-1]:
+                raise ValueError("the columns of reference are linearly dependent; give independent ones")
+            C = C / np.sqrt(values)
+            frame = Frame(U @ C, BU @ C)
+        return lambda state: Reason.ANGLE if state.sine(frame) <= self.tol else None
+
+
+@dataclass(frozen=True)
+class MaxSteps(Rule):
+    """Stop after `steps` steps for one pair."""
+
+    steps: int = 100_000
+
+    def __post_init__(self) -> None:
+        whole(self.steps, "steps", 1)
+
+    def begin(self, pencil: Pencil) -> Check:
+        """Count."""
+        return lambda state: Reason.MAX_STEPS if state.step >= self.steps else None
+
+
+@dataclass(frozen=True)
+class MaxSeconds(Rule):
+    """Stop when the iteration, over all pairs, has taken `seconds`; the set-up is not counted."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if self.seconds != math.inf:
+            real(self.seconds, "seconds")
+
+    def begin(self, pencil: Pencil) -> Check:
+        """Look at the clock that runs since the iteration began; long solves look at it, too."""
+        pencil.limit = min(pencil.limit, self.seconds)
+        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= pencil.clock + self.seconds else None
+
+
+@dataclass(frozen=True)
+class Stagnation(Rule):
+    """Stop when the smallest residual has not fallen for `steps` steps."""
+
+    steps: int = 1000
+
+    def __post_init__(self) -> None:
+        whole(self.steps, "steps", 1)
+
+    def begin(self, pencil: Pencil) -> Check:
+        """Remember the best residual and when it was seen."""
+        best, seen = math.inf, 0
+
+        def check(state: State) -> Reason | None:
+            nonlocal best, seen
+            if state.step == 0 or state.residual < best:
+                best, seen = state.residual, state.step
+            return Reason.STAGNATED if state.step - seen >= self.steps else None
+
+        return check
+
+
+@dataclass(frozen=True)
+class _Either(Rule):
+    left: Rule
+    right: Rule
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} | {self.right!r}"
+
+    def begin(self, pencil: Pencil) -> Check:
+        left, right = self.left.begin(pencil), self.right.begin(pencil)
+
+        def check(state: State) -> Reason | None:
+            first = left(state)
+            if first is not None and first.converged:
+                return first
+            second = right(state)
+            return second if second is not None and (first is None or second.converged) else first
+
+        return check
+
+    @property
+    def residual_tol(self) -> float | None:
+        return max(_tolerances(self.left, self.right), default=None)
+
+    @property
+    def angle_tol(self) -> float | None:
+        return self.left.angle_tol or self.right.angle_tol
+
+    def tightened(self, factor: float) -> Rule:
+        return _Either(self.left.tightened(factor), self.right.tightened(factor))
+
+
+@dataclass(frozen=True)
+class _Both(Rule):
+    left: Rule
+    right: Rule
+
+    def __repr__(self) -> str:
+        return f"({self.left!r}) & ({self.right!r})"
+
+    def begin(self, pencil: Pencil) -> Check:
+        limit = pencil.limit
+        left, right = self.left.begin(pencil), self.right.begin(pencil)
+        # a time limit that something else must join does not end a step
+        pencil.limit = limit
+
+        def check(state: State) -> Reason | None:
+            first, second = left(state), right(state)
+            if first is None or second is None:
+                return None
+            return second if second.converged else first
+
+        return check
+
+    @property
+    def residual_tol(self) -> float | None:
+        return min(_tolerances(self.left, self.right), default=None)
+
+    def tightened(self, factor: float) -> Rule:
+        return _Both(self.left.tightened(factor), self.right.tightened(factor))
+
+
+def _tolerances(*rules: Rule) -> list[float]:
+    return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
+
+
+def visible(pencil: Pencil) -> float:
+    """The least residual that rounding lets anyone see: that of one product."""
+    return 4 * math.sqrt(pencil.n) * pencil.eps

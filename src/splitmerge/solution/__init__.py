@@ -1,0 +1,1 @@
+"""The result, in the user's units and in words; files and resuming."""

@@ -1,0 +1,165 @@
+"""The answer, and everything that one may ask about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ..problem.b_policy import BReport
+from ..problem.pencil import Counts
+from ..run.history import History
+from ..run.reason import Reason
+from ..typing import Array
+from ..verification.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Wall-clock time of the set-up (checks, factorisation, survey) and of the iteration."""
+
+    setup: float
+    iteration: float
+
+    @property
+    def total(self) -> float:
+        """Both together."""
+        return self.setup + self.iteration
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Stands for what a file could not hold: `what` it was, in words."""
+
+    what: str
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The arguments of `solve` that say what was asked for: a solution keeps them to be resumed."""
+
+    A: Any
+    B: Any
+    k: int
+    which: str
+    sigma: float | None
+    method: Any
+    tol: float
+    stop: Any
+    max_steps: int | None
+    b_policy: str
+    certify: bool
+    preconditioner: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
+
+    eigenvalues
+        (k,), descending for the largest, ascending for the smallest.
+    eigenvectors
+        (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
+    residuals
+        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with Λ the spectral radius of (A + ηB, B), eps of the working
+        precision: relative to λ + η unless that is zero beside the others. η is `shift`: 0 for a positive semidefinite
+        A; otherwise what made A + ηB so for the paper's methods, and as much as the search met of negative xᴴAx/xᴴBx
+        for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma`, |λ + η| is
+        max(|λ|, |λ − σ|). Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
+        diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
+        of two, so that no scaling of the unknowns changes it either.
+    error_bounds
+        (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
+        the gap to the other values is larger than e. (An allowance for rounding is added; with inexact solves the bound
+        is an estimate, and a gap is known only as far as nothing is missing: see `verdict`.)
+    angle_bounds, clusters
+        (k,), sin of the B-angle between the vector and the eigenspace is at most e/gap. Values too near to each other
+        to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all. Of
+        what lies just beyond the last pair a search knows nothing for sure, so its bound is 1 (LAPACK knows it).
+    converged, reason, steps
+        Whether and why the iteration stopped, and the steps of all pairs together.
+    counts
+        Products with A and B and solves with B of the iteration; `counts.setup` and `counts.monitoring` stand apart.
+    seconds
+        `seconds.setup` and `seconds.iteration`.
+    history
+        A row for every step of every pair.
+    verdict
+        "certified", "probed" or "unchecked", with `verdict.why`: is this known to be *the* k largest?
+    shift
+        η, in the units of the eigenvalues.
+    b_report
+        What `b_policy` added to B or dropped; None for "error".
+    problem
+        What was asked for (A and B themselves, not copies), for `resume`.
+    spare
+        (n, m), vectors that would come next, as good as they are: `resume` for a larger k starts from them, too.
+    """
+
+    eigenvalues: Array
+    eigenvectors: Array
+    residuals: Array
+    error_bounds: Array
+    angle_bounds: Array
+    clusters: Array
+    converged: bool
+    reason: Reason
+    steps: int
+    counts: Counts
+    seconds: Seconds
+    history: History = field(repr=False)
+    verdict: Verdict
+    shift: float
+    method: Any
+    b_report: BReport | None = None
+    story: tuple[str, ...] = field(repr=False, default=())
+    problem: Problem | None = field(repr=False, default=None)
+    spare: Array | None = field(repr=False, default=None)
+
+    def resume(self, k: int | None = None, tol: float | None = None, **options: Any) -> Solution:
+        """Go on from here: the same problem with these vectors as a start, for another k, another tol, or further.
+
+        Without arguments it takes another run of `stop` and `max_steps`; `tol` replaces the rule `stop`, too. `options`
+        are those of `solve`, and replace what was asked for then. Works for the solution of a `NotConverged` as well.
+
+        >>> import splitmerge as sm
+        >>> A, B = sm.gallery.synthetic_pair(200, kappa_B=10, rng=0)
+        >>> rough = sm.solve(A, B, k=3, tol=1e-4, rng=0)
+        >>> fine = rough.resume(tol=1e-10, rng=0)
+        >>> fine.converged, bool((fine.residuals <= 1e-10).all())
+        (True, True)
+        >>> fine.resume(k=5, rng=0).eigenvalues.shape
+        (5,)
+        """
+        from .resume import resume
+
+        return resume(self, k, tol, options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything to one file, A and B included where they have entries; `splitmerge.load` reads it.
+
+        The file appears in one go, in place of what was there: a crash leaves the old one.
+        """
+        from .store import save
+
+        save(self, path)
+
+    def explain(self) -> str:
+        """Which route was taken and why, and what came of it."""
+        return "\n".join(
+            (*self.story, self.reason.advice, self.summary(), f"Completeness: {self.verdict} ({self.verdict.why}).")
+        )
+
+    def summary(self) -> str:
+        """The outcome in one sentence."""
+        worst = float(np.max(self.residuals, initial=0.0))
+        count = self.eigenvalues.size
+        counts = self.counts
+        return (
+            f"{count} pair{'s' * (count != 1)} after {self.steps} steps, {counts.A_products} products with A, "
+            f"{counts.B_products} with B, {counts.B_solves} solves with B, {counts.K_solves} with A − σB, "
+            f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration; "
+            f"largest relative residual {worst:.2g}."
+        )

@@ -1,0 +1,56 @@
+"""Sparse LDLᴴ factorisation of a positive definite matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..linalg.cholesky import check_pivots, not_definite
+from ..sparse_direct.choice import definite_factors, triangular_factors
+from ..sparse_direct.protocol import Factors, Triangular
+from ..sparse_direct.superlu import symmetric_lu
+from ..typing import Array
+
+# Matrices of which the larger has so many times the entries of the other are taken to have one pattern.
+SIMILAR = 1.2
+
+
+class SparseFactor:
+    """Π B Πᵀ = L D Lᴴ without pivoting, in an order that keeps the fill of a symmetric matrix low.
+
+    `least` is the least pivot beside its entry of the diagonal.
+    """
+
+    def __init__(self, B: Any, *, triangular: bool = False) -> None:
+        factors: Factors | None = triangular_factors(B) if triangular else definite_factors(B)
+        if factors is None:
+            raise not_definite(_zero_pivot(B), 0.0)
+        if isinstance(factors, Triangular):
+            check_pivots(factors.pivots, np.abs(B.diagonal())[factors.order], factors.order)
+        self.factors, self.least, self.entries = factors, factors.least, B.nnz
+
+    def serves(self, matrix: Any) -> bool:
+        """Has this sparse matrix few other entries than the one that was factorised, so that its order will do?"""
+        return bool(matrix.nnz <= SIMILAR * self.entries)
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """One forward and one backward substitution."""
+        return self.factors.solve(b), b
+
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The same for columns, which is cheaper than one after the other."""
+        return self.factors.solve(np.asfortranarray(R)), R
+
+
+def _zero_pivot(B: Any) -> int:
+    """Where a factorisation met a zero pivot: with a shift of the size of rounding it ends, and shows where."""
+    diagonal = B.diagonal().real
+    if diagonal.min() <= 0:
+        return int(np.argmin(diagonal))
+    shift = float(diagonal.max()) * float(np.finfo(B.dtype).eps)
+    lu = symmetric_lu(B + sp.diags_array(np.full(B.shape[0], shift, B.dtype)))
+    if lu is None:
+        return int(np.argmin(diagonal))
+    return int(lu.order[np.argmin(lu.pivots / diagonal[lu.order])])

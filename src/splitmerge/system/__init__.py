@@ -1,0 +1,1 @@
+"""Memory, signals, files, progress."""

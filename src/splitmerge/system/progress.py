@@ -1,0 +1,37 @@
+"""A progress bar on a terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from ..objective.state import State
+
+# Called with the number of a pair and its state at every step.
+Show: TypeAlias = Callable[[int, State], None]
+
+
+@contextmanager
+def progress_bar(wanted: bool, k: int) -> Iterator[Show | None]:
+    """Yield a function to call with every state, or None when no bar is wanted."""
+    if not wanted:
+        yield None
+        return
+    from tqdm import tqdm  # only who wants a bar pays for its import
+
+    with tqdm(desc="splitmerge, setting up", unit=" steps", disable=None, leave=False) as bar:
+
+        def show(pair: int, state: State) -> None:
+            if bar.n == 0:
+                bar.set_description_str(f"splitmerge, {k} pair{'s' * (k != 1)}")
+            bar.update()
+            if bar.n % 32 == 0 and not bar.disable:
+                bar.set_postfix(
+                    pair=f"{pair + 1}/{k}",
+                    value=f"{state.eigenvalue:.6g}",
+                    residual=f"{state.residual:.1e}",
+                    refresh=False,
+                )
+
+        yield show

@@ -1,0 +1,1 @@
+"""Residuals, error bounds and completeness of a result."""
