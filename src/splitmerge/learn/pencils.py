@@ -14,7 +14,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ..checks import real
-from ..preparation.trials import DENSE, IN_BLOCK, IN_VECTOR
+from ..planning.costs import GEMM_SECONDS as DENSE
+from ..planning.costs import SPMM_SECONDS as IN_BLOCK
+from ..planning.costs import SPMV_SECONDS as IN_VECTOR
 from ..system.memory import free_memory
 from ..typing import Array
 from .joint import Joint, parts_of

@@ -12,8 +12,9 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ..errors import NotPositiveDefinite
 from ..typing import Array
+from .adapt import adapt
 from .factorise import is_definite
-from .operator import Operator, adapt, plus
+from .operator import Operator, plus
 
 POLICIES = ("error", "ridge", "restrict")
 # A component of B beyond this size is not decomposed: its eigenvectors would not fit the memory.
