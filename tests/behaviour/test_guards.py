@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
+from pairs import grid
 from splitmerge.preparation import shifted as inverse
 from splitmerge.preparation import trials as trial
 from splitmerge.system import memory
 from splitmerge.verification.residuals import judge
-from test_locally_optimal import grid
 
 CUBE = grid(22, 3)
 MASS = sp.csr_array(CUBE + sp.diags_array(np.linspace(6, 9, CUBE.shape[0])))

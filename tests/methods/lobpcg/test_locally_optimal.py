@@ -10,21 +10,10 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 
 import splitmerge as sm
 from checking import check
-from pairs import pair_of
+from pairs import grid, pair_of
 from splitmerge.preparation import trials
 
 LO = sm.LocallyOptimal
-
-
-def grid(m, dimensions=2, *, free=False):
-    """The Laplacian of a grid, with its rim held or free."""
-    D = sp.diags_array([-np.ones(m - 1), np.full(m, 2.0), -np.ones(m - 1)], offsets=[-1, 0, 1]).tolil()
-    if free:
-        D[0, 0] = D[-1, -1] = 1
-    K = D
-    for _ in range(dimensions - 1):
-        K = sp.kronsum(K, D)
-    return sp.csr_array(K)
 
 
 HELD, FREE = grid(30), grid(30, free=True)
