@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-THEORY := $(addprefix tests/test_,$(addsuffix .py,costs descent equivalences landscape preconditioners rates surrogates))
+THEORY := tests/paper tests/contract/test_preconditioners.py
 
 .PHONY: help install demo test test-slow lint bench goldens clean
 

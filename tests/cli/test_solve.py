@@ -6,11 +6,11 @@ import scipy.io
 import scipy.sparse as sp
 
 import splitmerge as sm
+from boeing import boeing
 from commands import mikota, refused, solved
 from pairs import pair_of
 from splitmerge.cli import main
 from splitmerge.cli.show import as_text
-from test_files import boeing
 
 
 class TestAnswers:

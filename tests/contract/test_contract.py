@@ -15,7 +15,7 @@ import pytest
 
 import splitmerge as sm
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = [
     getattr(sm, name)
     for name in sm.__all__

@@ -8,10 +8,16 @@ import scipy.linalg
 
 import splitmerge as sm
 from checking import each_method
+from covering import parametrise
 
-SOLVERS = pytest.mark.parametrize(
-    "method", [sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos()], ids=lambda m: type(m).__name__
-)
+SOLVERS = {type(m).__name__: m for m in (sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos())}
+each_solver = pytest.mark.parametrize("method", SOLVERS.values(), ids=SOLVERS)
+
+
+def in_turn(combination):
+    """Each seed once, and each method once in every four seeds."""
+    seed = int(combination["seed"])
+    return {seed, (seed // 4, combination["method"])}
 
 
 @each_method
@@ -22,8 +28,7 @@ def test_a_multiple_eigenvalue_where_B_is_tiny(method, seed):
     np.testing.assert_allclose(sol.eigenvalues, [4, 4], rtol=1e-8)
 
 
-@SOLVERS
-@pytest.mark.parametrize("seed", range(60))
+@parametrise(in_turn, method=SOLVERS, seed=range(60))
 def test_diagonal_pairs_of_all_scales(method, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 13))
@@ -33,7 +38,7 @@ def test_diagonal_pairs_of_all_scales(method, seed):
     np.testing.assert_allclose(sol.eigenvalues, np.sort(values)[::-1][:k], rtol=1e-7)
 
 
-@SOLVERS
+@each_solver
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_congruence_changes_no_eigenvalue(method, which, seed):
@@ -57,7 +62,7 @@ def test_a_start_of_ones_on_a_symmetric_mesh(method, n):
     assert sol.eigenvalues[0] == pytest.approx(top, rel=1e-9)
 
 
-@SOLVERS
+@each_solver
 def test_starts_that_leave_a_multiplicity_out(method):
     sol = sm.solve(np.diag([3.0, 3.0, 2.0, 1.0]), None, 2, x0=np.eye(4)[:, [0, 2]], method=method, rng=0)
     np.testing.assert_allclose(sol.eigenvalues, [3, 3], rtol=1e-10)
@@ -66,7 +71,7 @@ def test_starts_that_leave_a_multiplicity_out(method):
     np.testing.assert_allclose(sol.eigenvalues, d[:3], rtol=1e-10)
 
 
-@SOLVERS
+@each_solver
 def test_negative_eigenvalues_after_deflation(method):
     sol = sm.solve(np.diag(np.arange(1.0, 31)), None, 14, which="smallest", method=method, rng=0)
     np.testing.assert_allclose(sol.eigenvalues, np.arange(1.0, 15), rtol=1e-8)

@@ -7,58 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import check, operator_of
-
-N = 300
-
-
-def laplacian(n):
-    off = np.full(n - 1, -1.0)
-    return sp.csr_array(sp.diags_array([off, np.full(n, 2.0), off], offsets=[-1, 0, 1]))
-
-
-def dense_pair(dtype=float):
-    rng = np.random.default_rng(3)
-    M, G = rng.standard_normal((2, N, N))
-    A, B = M @ M.T / N, G @ G.T / N + 0.1 * np.eye(N)
-    if np.dtype(dtype).kind == "c":
-        A = A + 1j * (M - M.T) / N
-    return A.astype(dtype), B.astype(dtype)
-
-
-def sparse_pair():
-    return sp.csr_array(sp.diags_array(np.linspace(0.0, 3.0, N) ** 2)) + laplacian(N), laplacian(N) + sp.eye_array(N)
+from checking import check
+from resuming import PROBLEMS, N, close, dense_pair, each_problem, laplacian, sparse_pair
 
 
 def products(sol):
     """What the iteration cost: products with A, or solves with A − σB where those take their place."""
     return max(sol.counts.A_products if sol.counts.K_solves == 0 else 0, sol.counts.K_solves)
-
-
-PROBLEMS = {
-    "dense": (*dense_pair(), {}),
-    "standard": (dense_pair()[0], None, {}),
-    "complex": (*dense_pair(complex), {}),
-    "sparse": (*sparse_pair(), {}),
-    "operator": (operator_of(dense_pair()[0]), dense_pair()[1], {}),
-    "operators": (operator_of(dense_pair()[0]), operator_of(dense_pair()[1]), {}),
-    "smallest": (*sparse_pair(), {"which": "smallest"}),
-    "smallest dense": (*dense_pair(), {"which": "smallest"}),
-    "smallest of an operator": (operator_of(dense_pair()[0]), None, {"which": "smallest"}),
-    "magnitude": (dense_pair()[0] - np.eye(N), None, {"which": "magnitude"}),
-    "ends": (dense_pair()[0] - np.eye(N), None, {"which": "ends"}),
-    "sigma": (*sparse_pair(), {"sigma": 2.0}),
-    "indefinite": (-laplacian(N), None, {}),
-    "certified": (*dense_pair(), {"certify": True}),
-}
-each_problem = pytest.mark.parametrize("name", PROBLEMS)
-
-
-def close(sol, reference, tol=1e-8):
-    """The same values and the same invariant subspace."""
-    assert sol.converged
-    scale = np.abs(reference.eigenvalues).max()
-    np.testing.assert_allclose(sol.eigenvalues, reference.eigenvalues, atol=10 * tol * scale)
 
 
 def interrupt():

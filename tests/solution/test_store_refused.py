@@ -7,8 +7,7 @@ import pytest
 
 import splitmerge as sm
 from checking import operator_of
-from test_resume import N, dense_pair, sparse_pair
-from test_store import differences
+from resuming import N, dense_pair, differences, sparse_pair
 
 
 @pytest.fixture

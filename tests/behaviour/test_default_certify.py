@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
+from covering import parametrise
 from pairs import pair_of
 from splitmerge.methods.krylov.search import Search
 from strategies import gep, make_pair
@@ -36,12 +37,14 @@ def expected(values, question, k):
     return np.sort(values[np.argsort(order, kind="stable")][:k])
 
 
-@each_kind
-@each_question
-@pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["chosen", "accelerated"])
-@pytest.mark.parametrize("n", [60, 150])
-@pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize("k", [1, 5])
+@parametrise(
+    k=[1, 5],
+    dtype=[float, complex],
+    n=[60, 150],
+    method={"chosen": None, "accelerated": sm.Accelerated()},
+    question=QUESTIONS,
+    kind=KINDS,
+)
 def test_certified(k, dtype, n, method, question, kind):
     A, B = pair_of(np.linspace(-1.7, 2, n), 1, dtype, condition=100.0)
     sol = sm.solve(kind(A), kind(B), k, certify=True, method=method, rng=0, **question)

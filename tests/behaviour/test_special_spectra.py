@@ -6,29 +6,24 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
-from checking import check, each_method, each_solver, short
+from checking import METHODS, check, each_method, each_solver, short
+from covering import parametrise
 from pairs import pair_of
 
-SMALL = [(n, k) for n in range(1, 6) for k in range(1, n + 1)]
-each_size = pytest.mark.parametrize(("n", "k"), SMALL)
+SIZES = {f"{n}-{k}": (n, k) for n in range(1, 6) for k in range(1, n + 1)}
+RELIABLE = [sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos(), sm.Lanczos(reorthogonalise=False)]
 
 
 class TestSmall:
-    @each_size
-    @each_method
-    @pytest.mark.parametrize("which", ["largest", "smallest"])
-    def test_separated(self, n, k, method, which):
+    @parametrise(size=SIZES, method={short(m): m for m in METHODS}, which=["largest", "smallest"])
+    def test_separated(self, size, method, which):
+        n, k = size
         A, B = pair_of(np.array([4.0, 2.0, 1.0, -0.5, -2.0])[:n], n)
         check(sm.solve(A, B, k, method=method, which=which, rng=0), A, B, k, which)
 
-    @each_size
-    @pytest.mark.parametrize(
-        "method",
-        [sm.Accelerated(), sm.SplitMerge(), sm.MirrorDescent(), sm.Lanczos(), sm.Lanczos(reorthogonalise=False)],
-        ids=short,
-    )
-    @pytest.mark.parametrize("seed", range(3))
-    def test_random(self, n, k, method, seed):
+    @parametrise(size=SIZES, method={short(m): m for m in RELIABLE}, seed=range(3))
+    def test_random(self, size, method, seed):
+        n, k = size
         rng = np.random.default_rng(100 * n + seed)
         A, X = rng.standard_normal((2, n, n))
         A, B = (A + A.T) / 2, X @ X.T + 0.5 * np.eye(n)

@@ -259,8 +259,8 @@ class TestOperators:
         sol = sm.solve(A, operator, 2, rng=0)
         expected = scipy.linalg.eigh(A, B, eigvals_only=True)[::-1][:2]
         np.testing.assert_allclose(sol.eigenvalues, expected, rtol=1e-10)
-        assert ("B was formed" in sol.explain()) == formed
         counts = sol.counts
+        assert (counts.setup.B_products >= n) == formed
         # of a matrix that was formed, later products are its own
         booked = counts.setup.B_products + (0 if formed else counts.B_products + counts.monitoring.B_products)
         # two more show whether the operator is symmetric

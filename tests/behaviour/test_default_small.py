@@ -6,13 +6,15 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
+from covering import parametrise
 from pairs import pair_of
 from strategies import gep
 
-METHODS = [None, sm.Accelerated()]
-each_method = pytest.mark.parametrize("method", METHODS, ids=["chosen", "accelerated"])
-each_which = pytest.mark.parametrize("which", ["largest", "smallest", "magnitude", "ends"])
-each_size = pytest.mark.parametrize(("n", "k"), [(n, k) for n in range(1, 6) for k in range(1, n + 1)])
+METHODS = {"chosen": None, "accelerated": sm.Accelerated()}
+WHICH = ["largest", "smallest", "magnitude", "ends"]
+SIZES = {f"{n}-{k}": (n, k) for n in range(1, 6) for k in range(1, n + 1)}
+each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+each_which = pytest.mark.parametrize("which", WHICH)
 
 
 def ordered(values, which, sigma=None):
@@ -39,11 +41,9 @@ def look(sol, A, B, expected, tol=1e-10):
     assert np.isfinite(sol.angle_bounds).all()
 
 
-@each_size
-@each_which
-@each_method
-@pytest.mark.parametrize("dtype", [float, complex])
-def test_every_k(n, k, which, method, dtype):
+@parametrise(size=SIZES, which=WHICH, method=METHODS, dtype=[float, complex])
+def test_every_k(size, which, method, dtype):
+    n, k = size
     A, B = pair_of(np.array([4.0, 2.0, -1.0, -0.5, -3.0])[:n], n, dtype)
     expected = ordered(gep(A, B)[0], which)[:k]
     look(sm.solve(A, B, k, which=which, method=method, rng=0), A, B, expected)
@@ -51,11 +51,9 @@ def test_every_k(n, k, which, method, dtype):
     look(sm.solve(aslinearoperator(A), aslinearoperator(B), k, which=which, method=method, rng=2), A, B, expected)
 
 
-@each_size
-@each_method
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("sigma", [-10.0, -0.7, 0.0, 2.0, 3.1, 10.0])
-def test_every_k_near_sigma(n, k, method, kind, sigma):
+@parametrise(size=SIZES, method=METHODS, kind=[np.asarray, sp.csr_array], sigma=[-10.0, -0.7, 0.0, 2.0, 3.1, 10.0])
+def test_every_k_near_sigma(size, method, kind, sigma):
+    n, k = size
     A, B = pair_of(np.array([4.0, 2.0, -1.0, -0.5, -3.0])[:n], n)
     expected = ordered(gep(A, B)[0], None, sigma)[:k]
     look(sm.solve(kind(A), kind(B), k, sigma=sigma, method=method, rng=0), A, B, expected)
@@ -69,14 +67,11 @@ TRIVIAL = {
 }
 
 
-@each_size
-@each_which
-@each_method
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, aslinearoperator])
-@pytest.mark.parametrize("name", TRIVIAL)
-def test_trivial(n, k, which, method, kind, name):
+@parametrise(size=SIZES, which=WHICH, method=METHODS, kind=[np.asarray, sp.csr_array, aslinearoperator], make=TRIVIAL)
+def test_trivial(size, which, method, kind, make):
+    n, k = size
     for B in (pair_of(np.ones(n))[1], np.diag(1 + np.arange(n, dtype=float)), None):
-        A = TRIVIAL[name](n, np.eye(n) if B is None else B)
+        A = make(n, np.eye(n) if B is None else B)
         expected = ordered(gep(A, np.eye(n) if B is None else B)[0], which)[:k]
         sol = sm.solve(kind(A), None if B is None else kind(B), k, which=which, method=method, rng=0)
         look(sol, A, B, expected, tol=1e-10)

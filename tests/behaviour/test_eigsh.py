@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -16,6 +18,7 @@ from scipy.sparse.linalg import (
 from scipy.sparse.linalg import eigsh as scipy_eigsh
 
 import splitmerge as sm
+from covering import parametrise
 
 
 def test_operators_may_call_eigsh_themselves():
@@ -99,17 +102,18 @@ def _check(A, M, w, v, expected, *, norm="M"):
     np.testing.assert_allclose(gram, np.eye(v.shape[1]), atol=2e4 * eps)
 
 
-@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
-@pytest.mark.parametrize("mass", [False, True], ids=["standard", "general"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("sigma", [None, 1.5, -3.0])
-@pytest.mark.parametrize("which", WHICH)
+@parametrise(
+    which=WHICH,
+    sigma=[None, 1.5, -3.0],
+    kind=KINDS,
+    mass={"standard": False, "general": True},
+    dtype=["f", "d", "F", "D"],
+)
 def test_every_which_of_every_kind(which, sigma, kind, mass, dtype):
     A, M = _pair(dtype, mass=mass)
     if _refused(A, which):
         return
-    given = KINDS[kind](A), KINDS[kind](M) if mass else None
-    w, v = sm.eigsh(given[0], K, given[1], sigma, which, rng=3)
+    w, v = sm.eigsh(kind(A), K, kind(M) if mass else None, sigma, which, rng=3)
     _check(A, M, w, v, _expected(A, M, which, sigma))
 
 
@@ -284,8 +288,8 @@ def test_sigma_outside_the_spectrum(sigma, which, mode):
 @pytest.mark.parametrize("dtype", ["d", "D"])
 def test_operators_too_large_for_a_matrix(monkeypatch, dtype):
     A, M = _pair(dtype)
-    for module in ("scipy_api", "shifted", "route"):
-        monkeypatch.setattr(f"splitmerge.{module}.DENSE_LIMIT", 10)
+    for module in ("eigsh", "transforms.modes", "planning.choose"):
+        monkeypatch.setattr(sys.modules[f"splitmerge.{module}"], "DENSE_LIMIT", 10)
     w, v = sm.eigsh(aslinearoperator(A), K, aslinearoperator(M), which="SM", rng=0)
     _check(A, M, w, v, _expected(A, M, "SM"))
     w, v = sm.eigsh(aslinearoperator(A), K, aslinearoperator(M), sigma=1.5, rng=0)

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
 from checking import check
-from test_resume import PROBLEMS, N, close, dense_pair, laplacian, sparse_pair
+from resuming import PROBLEMS, N, close, dense_pair, laplacian, sparse_pair
 
 
 class TestStarts:

@@ -5,22 +5,32 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import check, each_method, each_route, each_solver, unchanged_solve
-from kinds import KINDS
+from checking import METHODS, check, each_method, each_route, each_solver, short, unchanged_solve
+from covering import parametrise
+from kinds import KINDS, family
 from pairs import indefinite, pair_of, well_separated
 
 
+def families(combination):
+    """Each kind of A beside each family of B, and the other way round."""
+    A, B = combination["kind_A"], combination["kind_B"]
+    return {(A, "beside", family(B)), (family(A), "beside", B)}
+
+
+def family_and_method(combination):
+    """Each kind, and each family by each method."""
+    return {combination["kind"], (family(combination["kind"]), combination["method"])}
+
+
 class TestKinds:
-    @pytest.mark.parametrize("kind_B", KINDS)
-    @pytest.mark.parametrize("kind_A", KINDS)
+    @parametrise(families, kind_A=list(KINDS), kind_B=list(KINDS))
     def test_real(self, kind_A, kind_B):
         A, B = well_separated()
         sol = unchanged_solve(KINDS[kind_A](A), KINDS[kind_B](B), 2, rng=0)
         check(sol, A, B, 2)
         assert sol.eigenvectors.dtype == sol.eigenvalues.dtype == np.float64
 
-    @pytest.mark.parametrize("kind", KINDS)
-    @each_method
+    @parametrise(family_and_method, kind=list(KINDS), method={short(method): method for method in METHODS})
     def test_same_kind(self, kind, method):
         A, B = well_separated(5)
         if isinstance(method, sm.MirrorDescent) and ("perator" in kind or "object" in kind):

@@ -15,28 +15,7 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from checking import check, operator_of
-from test_resume import dense_pair, laplacian, sparse_pair
-
-
-def differences(one, two, where="solution"):
-    """The places where two solutions differ; arrays bit for bit."""
-    if sp.issparse(one):
-        one, two = sp.csr_array(one), sp.csr_array(two)
-        return [where] * ((one != two).nnz != 0 or one.dtype != two.dtype)
-    if isinstance(one, np.ndarray):
-        same = isinstance(two, np.ndarray) and one.dtype == two.dtype and one.shape == two.shape
-        return [] if same and one.tobytes() == two.tobytes() else [where]
-    if isinstance(one, sm.History):
-        return differences(one.to_dict(), two.to_dict(), where)
-    if isinstance(one, dict):
-        return [place for name in one for place in differences(one[name], two[name], f"{where}.{name}")]
-    if dataclasses.is_dataclass(one):
-        if type(one) is not type(two):
-            return [where]
-        names = [field.name for field in dataclasses.fields(one)]
-        return [p for name in names for p in differences(getattr(one, name), getattr(two, name), f"{where}.{name}")]
-    same = type(one) is type(two) and (one == two or one != one)
-    return [] if same and getattr(one, "why", None) == getattr(two, "why", None) else [where]
+from resuming import dense_pair, differences, laplacian, sparse_pair
 
 
 def stopped(*arguments, **options):
@@ -223,9 +202,9 @@ def test_killed_after_saving(tmp_path, options, which):
     path = tmp_path / "checkpoint"
     program = f"""
 import sys, time
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import splitmerge as sm
-from test_resume import sparse_pair
+from resuming import sparse_pair
 try:
     sm.solve(*sparse_pair(), 4, which={which!r}, rng=0, {options})
 except sm.NotConverged as error:
