@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from functools import partial
+from typing import ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from ...checks import real, whole
+from ...linalg import cg
 from ...linalg.blas import combine
 from ...linalg.lanczos import LanczosProcess
 from ...methods.protocol import Method
@@ -17,7 +19,6 @@ from ...objective.state import State, start
 from ...preconditioners import Diagonal, Prepared
 from ...problem.pencil import Pencil
 from ...problem.start import random_vector
-from ...solvers.conjugate_gradient import PATIENCE
 from ...typing import Array
 
 BOUND_STEPS = 80
@@ -111,22 +112,35 @@ class LazyEV(Method):
         y = state.x / room
         r = combine(axpy, state.Ax, -state.value, state.Bx) / room
         target = max(self.reduction * norm(r), 0.01 * pencil.eps * norm(state.Bx))
-        p, rz = r, 0.0
-        for step in range(10 * pencil.n):
-            if norm(r) <= target:
-                break
-            if step % PATIENCE == PATIENCE - 1:
-                pencil.mind_the_time()
-            z = r if shift.P is None else pencil.solve_P(shift.P, r)
-            rz, before = dot(r, z), rz
-            p = z.copy() if step == 0 else axpy(p, z.copy(), a=rz / before)
+
+        def multiply(p: Array) -> Array:
             Bp = pencil.apply_B(p)
-            Kp = shift.value * Bp - pencil.apply_A(p, Bp)
-            curvature = dot(p, Kp)
-            if not curvature > 0:
-                return None
-            y, r = axpy(p, y, a=rz / curvature), axpy(Kp, r, a=-rz / curvature)
-        return y
+            return np.asarray(shift.value * Bp - pencil.apply_A(p, Bp))
+
+        try:
+            return cg.solve(
+                multiply,
+                y,
+                r,
+                target=target,
+                max_steps=10 * pencil.n,
+                dot=dot,
+                norm=norm,
+                axpy=axpy,
+                refuse=_refuse,
+                precondition=None if shift.P is None else partial(pencil.solve_P, shift.P),
+                poll=pencil.mind_the_time,
+            )[0]
+        except _Indefinite:
+            return None
+
+
+class _Indefinite(Exception):
+    """λB − A has a direction of non-positive curvature."""
+
+
+def _refuse(curvature: float) -> NoReturn:
+    raise _Indefinite(curvature)
 
 
 def _ends(multiply: Callable[[Array], Array], pencil: Pencil, rng: np.random.Generator) -> tuple[float, float]:
