@@ -293,7 +293,7 @@ class TestWideViews:
         X[:, 7] = 0.1
         w = None if weights is None else RNG.integers(0, 3, 40)
         whole = CCA(2, ridge=(0.5, 0.0), solver="formed").fit(X, Y, w)
-        monkeypatch.setattr("splitmerge.learn.narrower.MANY", 0)
+        monkeypatch.setattr("splitmerge.learn.cca.coordinates.MANY", 0)
         wide = CCA(2, ridge=(0.5, 0.0), solver="formed").fit(kind(X), Y, w)
         for name in ("correlations_", "x_rotations_", "y_rotations_", "x_loadings_", "y_loadings_", "coef_"):
             assert np.allclose(getattr(wide, name), getattr(whole, name), atol=1e-9), name
@@ -306,7 +306,7 @@ class TestWideViews:
     def test_the_policies(self, monkeypatch):
         X, Y = RNG.standard_normal((40, 90)), RNG.standard_normal((40, 15))
         whole = CCA(2, b_policy="restrict").fit(X, Y[:, 0])
-        monkeypatch.setattr("splitmerge.learn.narrower.MANY", 0)
+        monkeypatch.setattr("splitmerge.learn.cca.coordinates.MANY", 0)
         with pytest.raises(ValueError, match="only 40 samples"):
             CCA().fit(X, Y)
         found = CCA(2, b_policy="restrict").fit(X, Y)

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn.csp import CSP
+from splitmerge.learn import CSP
 
 SAMPLES = 80
 
@@ -258,7 +258,7 @@ def test_trials_are_filtered_in_parts(monkeypatch):
     X, y, _ = recordings(trials=11, dtype=np.float32)
     csp = CSP().fit(X, y)
     at_once = csp.transform(X)
-    monkeypatch.setattr("splitmerge.learn.csp.ENTRIES", 3 * X[0].size)
+    monkeypatch.setattr("splitmerge.learn.csp.csp.ENTRIES", 3 * X[0].size)
     np.testing.assert_allclose(csp.transform(X), at_once, rtol=1e-6)
     np.testing.assert_allclose(np.log(np.mean(csp.sources(X) ** 2, axis=2)), at_once, atol=1e-4)
 

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.learn import CCA, MCCA, View, view_pair
-from splitmerge.learn.dask_views import DaskView
-from splitmerge.learn.inputs import view_of
+from splitmerge.learn.dask.views import DaskView
+from splitmerge.learn.data.inputs import view_of
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = [
@@ -138,13 +138,13 @@ class TestCluster:
 
     def test_a_killed_worker_does_not_lose_the_fit(self, client, monkeypatch):
         """SIGKILL in the middle of a pass: half of the data are gone, too."""
-        from splitmerge.learn import dask_views
+        from splitmerge.learn.dask import views
 
         X, Y = sm.gallery.two_views(400, 60, 45, [0.95, 0.8], rng=0)
         data = [da.from_array(M, chunks=(200, -1)).persist() for M in (X, Y)]
         distributed.wait(data)
         victim = next(iter(client.run(os.getpid).values()))
-        whole, passes, killed = dask_views.reduce_blocks, [], []
+        whole, passes, killed = views.reduce_blocks, [], []
 
         def kill():
             time.sleep(0.003)
@@ -157,7 +157,7 @@ class TestCluster:
                 threading.Thread(target=kill).start()
             return whole(*arguments)
 
-        monkeypatch.setattr(dask_views, "reduce_blocks", counted)
+        monkeypatch.setattr(views, "reduce_blocks", counted)
         cca = CCA(1, ridge=10.0, solver="operators", random_state=0).fit(*data)
         assert killed
         assert killed[0] < len(passes)

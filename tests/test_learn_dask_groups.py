@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from splitmerge.learn import LinearDiscriminantAnalysis, SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.dask_shares import groups_share, merged
+from splitmerge.learn.dask.tasks import groups_share, merged
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = [

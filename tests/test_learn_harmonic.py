@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn.harmonic import METHODS, harmonic_retrieval
+from splitmerge.learn.harmonic.harmonic import METHODS, harmonic_retrieval
 
 RHO, SAMPLES = 0.98, 128
 # half the resolution of a Fourier transform apart, where the noise is weak
@@ -148,7 +148,7 @@ def test_a_record_without_lines_says_so():
 def test_long_records_are_taken_in_parts(monkeypatch):
     x, noise = close_pair(3)
     at_once = harmonic_retrieval(x, 2, noise=noise)
-    monkeypatch.setattr("splitmerge.learn.frames.FRAMES", 7)
+    monkeypatch.setattr("splitmerge.learn.harmonic.frames.FRAMES", 7)
     in_parts = harmonic_retrieval(x, 2, noise=noise)
     np.testing.assert_allclose(in_parts.frequencies, at_once.frequencies, atol=1e-9)
     np.testing.assert_allclose(in_parts.eigenvalues, at_once.eigenvalues, rtol=1e-9)

@@ -15,11 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from splitmerge.gallery.statistics import labelled_clouds, lda_pair
-from splitmerge.learn import discriminants
-from splitmerge.learn.discriminant import LinearDiscriminantAnalysis
-from splitmerge.learn.grouped import Grouped
-from splitmerge.learn.shrinkage import ledoit_wolf
-from splitmerge.learn.within import Route, choose
+from splitmerge.learn import LinearDiscriminantAnalysis
+from splitmerge.learn.covariance.shrinkage import ledoit_wolf
+from splitmerge.learn.covariance.within import Route, choose
+from splitmerge.learn.discriminant import directions
+from splitmerge.learn.moments.grouped import Grouped
 
 
 def sine(V, W):
@@ -36,7 +36,7 @@ def clouds(rows, columns, classes, seed=0, apart=0.5):
 @pytest.fixture
 def force(monkeypatch):
     """Take a route whatever it costs."""
-    return lambda name: monkeypatch.setattr(discriminants, "choose", lambda *_, **__: Route(name, "forced."))
+    return lambda name: monkeypatch.setattr(directions, "choose", lambda *_, **__: Route(name, "forced."))
 
 
 CHECKS = list(estimator_checks_generator(LinearDiscriminantAnalysis()))
@@ -184,7 +184,7 @@ def test_nothing_is_written_to_and_memory_maps_will_do(tmp_path):
 
 
 def test_what_cannot_be_held_is_refused(monkeypatch):
-    monkeypatch.setattr("splitmerge.learn.within.free_memory", lambda: 1e6)
+    monkeypatch.setattr("splitmerge.learn.covariance.within.free_memory", lambda: 1e6)
     size = {"rows": 10**5, "columns": 10**5, "entries": 10**10, "classes": 3, "sparse": False, "keep": False}
     assert choose(**size, shrunk=True, automatic=False).name == "products"
     with pytest.raises(ValueError, match="as shrinkage"):

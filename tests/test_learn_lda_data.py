@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Referenc
 from sklearn.exceptions import NotFittedError
 
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn.discriminant import LinearDiscriminantAnalysis
+from splitmerge.learn import LinearDiscriminantAnalysis
 
 
 def sine(V, W):

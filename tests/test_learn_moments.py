@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.learn import grouped
-from splitmerge.learn.grouped import Grouped
-from splitmerge.learn.moments import Moments
+from splitmerge.learn.moments import grouped
+from splitmerge.learn.moments.grouped import Grouped
+from splitmerge.learn.moments.moments import Moments
 
 
 def data(seed, rows=40, columns=5, groups=3, offset=0.0):

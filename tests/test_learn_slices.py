@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from data import path_of
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn.slices import SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.slicing import Slicing
+from splitmerge.learn import SlicedAverageVariance, SlicedInverseRegression
+from splitmerge.learn.sliced.slicing import Slicing
 
 BOTH = [SlicedInverseRegression, SlicedAverageVariance]
 CHECKS = [each for kind in BOTH for each in estimator_checks_generator(kind())]

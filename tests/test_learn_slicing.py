@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.learn.slicing import Slicing
+from splitmerge.learn.sliced.slicing import Slicing
 
 
 @settings(max_examples=50, deadline=None)

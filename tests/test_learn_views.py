@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import splitmerge as sm
 from splitmerge.errors import NotPositiveDefinite
 from splitmerge.learn import CCA, View, view_pair
-from splitmerge.learn.comoments import Comoments
-from splitmerge.learn.inputs import joint_of, weights_of
-from splitmerge.learn.joint import Joint
-from splitmerge.learn.pencils import choose, ridges_of
-from splitmerge.learn.whiten import Sample, whitener
+from splitmerge.learn.covariance.pair import choose, ridges_of
+from splitmerge.learn.covariance.whiten import Sample, whitener
+from splitmerge.learn.data.inputs import joint_of, weights_of
+from splitmerge.learn.data.joint import Joint
+from splitmerge.learn.moments.comoments import Comoments
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 5)) * [1, 2, 3, 0.1, 5] + [0, 1, -3, 7, 100]
@@ -35,7 +35,7 @@ def explicit(X, weights, scale):
 @pytest.mark.parametrize("scale", [False, True], ids=["raw", "scaled"])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "float32", "sparse", "mapped"])
 def test_a_view_is_what_centring_and_scaling_would_make(kind, scale, weights, tmp_path, monkeypatch):
-    monkeypatch.setattr("splitmerge.learn.views.ROWS", 7)
+    monkeypatch.setattr("splitmerge.learn.data.view.ROWS", 7)
     data = np.where(RNG.random(X.shape) < 0.5, X, 0.0)
     data[:2] = X[:2]
     given, tol = data, 1e-12
@@ -139,7 +139,7 @@ def test_the_choice_is_by_cost_and_memory(monkeypatch):
     assert "were formed: " in choose(joint, 1).reason
     wide = joint_of([sp.random_array((300, 4000), density=0.001, format="csr", rng=0) for _ in range(2)])
     assert not choose(wide, 2).formed
-    monkeypatch.setattr("splitmerge.learn.pencils.free_memory", lambda: 100.0)
+    monkeypatch.setattr("splitmerge.learn.covariance.pair.free_memory", lambda: 100.0)
     assert "memory" in choose(joint, 1).reason
     assert not choose(joint, 1).formed
     with pytest.raises(ValueError, match="give a ridge"):
