@@ -7,7 +7,7 @@ import numpy as np
 
 from data import path_of, root
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def run(name, folder, *options):

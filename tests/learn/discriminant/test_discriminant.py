@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from splitmerge.gallery.statistics import labelled_clouds, lda_pair
 from splitmerge.learn import LinearDiscriminantAnalysis
 from splitmerge.learn.covariance.shrinkage import ledoit_wolf
-from splitmerge.learn.covariance.within import Route, choose
+from splitmerge.learn.covariance.within import Route
 from splitmerge.learn.discriminant import directions
 from splitmerge.learn.moments.grouped import Grouped
 
@@ -181,13 +181,3 @@ def test_nothing_is_written_to_and_memory_maps_will_do(tmp_path):
     )
     narrow = LinearDiscriminantAnalysis().fit(X.astype(np.float32), Y)
     np.testing.assert_allclose(narrow.coef_, LinearDiscriminantAnalysis().fit(X, Y).coef_, rtol=1e-4)
-
-
-def test_what_cannot_be_held_is_refused(monkeypatch):
-    monkeypatch.setattr("splitmerge.learn.covariance.within.free_memory", lambda: 1e6)
-    size = {"rows": 10**5, "columns": 10**5, "entries": 10**10, "classes": 3, "sparse": False, "keep": False}
-    assert choose(**size, shrunk=True, automatic=False).name == "products"
-    with pytest.raises(ValueError, match="as shrinkage"):
-        choose(**size, shrunk=True, automatic=True)
-    with pytest.raises(ValueError, match="as shrinkage"):
-        choose(**size, shrunk=False, automatic=False)
