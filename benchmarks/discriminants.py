@@ -10,7 +10,7 @@ from scipy.linalg import subspace_angles
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Theirs
 from threadpoolctl import threadpool_limits
 
-from splitmerge.learn.discriminant import LinearDiscriminantAnalysis as Ours
+from splitmerge.learn import LinearDiscriminantAnalysis as Ours
 
 ROWS, COLUMNS, CLASSES, ROUNDS = 5000, 2000, 10, 3
 

@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from splitmerge.learn.csp import CSP
+from splitmerge.learn import CSP
 
 NAMES = np.array(["left hand", "right hand"])
 # C4 falls silent for the left hand, C3 for the right one

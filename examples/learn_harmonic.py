@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.signal import lfilter
 
-from splitmerge.learn.harmonic import harmonic_retrieval
+from splitmerge.learn import harmonic_retrieval
 
 RATE, SAMPLES, RHO, LEVEL = 1000.0, 128, 0.98, 0.3
 # 3.9 Hz apart: half of what 128 ms of record resolve

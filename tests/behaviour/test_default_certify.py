@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
+from splitmerge.methods.krylov.search import Search
 
 import splitmerge as sm
 from covering import parametrise
 from pairs import pair_of
-from splitmerge.methods.krylov.search import Search
 from strategies import gep, make_pair
 
 KINDS = {"dense": np.asarray, "sparse": sp.csr_array}

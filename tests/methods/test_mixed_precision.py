@@ -9,11 +9,11 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from splitmerge.methods.krylov.search import Search
 
 import splitmerge as sm
 from checking import partial
 from splitmerge.methods import mixed_precision as narrow
-from splitmerge.methods.krylov.search import Search
 from splitmerge.problem.target import Wanted
 from splitmerge.transforms.standard import domain_of
 from strategies import hermitian, unitary

@@ -8,17 +8,17 @@ from typing import Any
 
 # where each name is; nothing is imported before it is asked for
 _HOMES = {
-    "CCA": "cca",
-    "CSP": "csp",
-    "Harmonics": "harmonic",
-    "LinearDiscriminantAnalysis": "discriminant",
-    "MCCA": "mcca",
-    "SlicedAverageVariance": "slices",
-    "SlicedInverseRegression": "slices",
-    "View": "views",
-    "ViewPair": "pencils",
-    "harmonic_retrieval": "harmonic",
-    "view_pair": "pencils",
+    "CCA": "cca.cca",
+    "CSP": "csp.csp",
+    "Harmonics": "harmonic.harmonic",
+    "LinearDiscriminantAnalysis": "discriminant.discriminant",
+    "MCCA": "cca.mcca",
+    "SlicedAverageVariance": "sliced.sliced",
+    "SlicedInverseRegression": "sliced.sliced",
+    "View": "data.view",
+    "ViewPair": "covariance.pair",
+    "harmonic_retrieval": "harmonic.harmonic",
+    "view_pair": "covariance.pair",
 }
 
 __all__ = list(_HOMES)

@@ -1,0 +1,1 @@
+"""Canonical correlation analysis of two and of several views."""

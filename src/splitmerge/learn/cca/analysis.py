@@ -1,0 +1,159 @@
+"""From views to canonical vectors, by whichever way is the cheaper one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import NotPositiveDefinite
+from ...problem.b_policy import BReport
+from ...solution.solution import Solution
+from ...solve import solve
+from ...typing import Array
+from ..covariance.pair import Choice, choose, operators, refuse_singular, ridges_of
+from ..covariance.whiten import Sample, check_policy, without_constants
+from ..data.joint import Joint, parts_of
+from ..moments.comoments import Comoments
+from .coordinates import narrower
+from .decomposition import check_count, correlate
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an estimator asks for; `start` holds vectors to begin a search from."""
+
+    k: int
+    ridge: Any
+    tol: float
+    policy: str
+    solver: str
+    seed: int
+    names: Sequence[str]
+    start: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What was found: values, the vectors of each view, Cᵢᵢ times them, and C₂₁ times those of the first.
+
+    `route` says in words how it was found; `solution` is that of the search, where there was one, and `covariance` the
+    joint one, where it was formed.
+    """
+
+    values: Array
+    vectors: list[Array]
+    own: list[Array]
+    second_from_first: Array
+    reports: list[BReport | None]
+    route: str
+    solution: Solution | None = None
+    covariance: Array | None = None
+
+
+def analyse(joint: Joint, request: Request) -> Analysis:
+    """Of views that are there."""
+    ridges, samples = ridges_of(request.ridge, len(joint.views)), _samples(request, joint.samples)
+    choice = choose(joint, request.k, solver=request.solver, policy=request.policy)
+    if not choice.formed:
+        return _search(joint, ridges, choice, request, samples)
+    if choice.narrow:
+        if request.policy == "error" and min(joint.sizes) > 1:
+            refuse_singular(joint, joint.variances(), ridges, samples)
+        return _narrow(joint, ridges, request, samples, choice.reason)
+    C = without_constants(joint.gram(), joint.mean / joint.spread, joint.samples)
+    return _oriented(_decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram))
+
+
+def analyse_moments(
+    moments: Comoments, sizes: Sequence[int], request: Request, *, scale: bool
+) -> tuple[Analysis, Array]:
+    """Of what partial fits have gathered; and what the columns were divided by."""
+    check_policy(request.policy)
+    C, spread = moments.covariance(scale=scale)
+    C = without_constants(C, moments.mean / spread, moments.samples)
+    ridges, samples = ridges_of(request.ridge, len(sizes)), _samples(request, moments.samples)
+    route = "The covariances were there as matrices, gathered by partial_fit."
+    return _oriented(_decompose(C, sizes, ridges, request, samples, route, None)), spread
+
+
+def _samples(request: Request, rows: int) -> list[Sample]:
+    return [Sample(name, rows) for name in request.names]
+
+
+def _decompose(
+    C: Array,
+    sizes: Sequence[int],
+    ridges: Sequence[float],
+    request: Request,
+    samples: Sequence[Sample],
+    route: str,
+    gram: Any,
+) -> Analysis:
+    # against a single column it is least squares, whose shortest solution is the one to take
+    policy = "restrict" if request.policy == "error" and min(sizes) == 1 and len(sizes) == 2 else request.policy
+    found = correlate(C, sizes, ridges, request.k, policy=policy, samples=samples, gram=gram)
+    parts, vectors = parts_of(sizes), found.vectors
+    own = [C[part, part] @ V for part, V in zip(parts, vectors, strict=True)]
+    second = C[parts[1], parts[0]] @ vectors[0]
+    return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
+
+
+def _narrow(joint: Joint, ridges: Sequence[float], request: Request, samples: Sequence[Sample], route: str) -> Analysis:
+    turned = narrower(joint)
+    views = turned.joint
+    C = without_constants(views.gram(), views.mean / views.spread, views.samples)
+    found = _decompose(C, views.sizes, ridges, request, samples, route, views.gram)
+    second = turned.back([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
+    return _oriented(
+        replace(
+            found,
+            vectors=turned.back(found.vectors),
+            own=turned.back(found.own),
+            second_from_first=second,
+            covariance=None,
+        )
+    )
+
+
+def _search(
+    joint: Joint, ridges: Sequence[float], choice: Choice, request: Request, samples: Sequence[Sample]
+) -> Analysis:
+    pair = operators(joint, ridges, choice)
+    refuse_singular(joint, pair.diagonal, ridges, samples)
+    check_count(request.k, joint.sizes, samples)
+    start = request.start if request.start is not None and len(request.start) == joint.columns else None
+    try:
+        solution = solve(pair.A, pair.B, request.k, tol=request.tol, x0=start, rng=request.seed, diagonal=pair.diagonal)
+    except NotPositiveDefinite as error:
+        names = " or ".join(request.names) if len(request.names) == 2 else "a view"
+        raise NotPositiveDefinite(
+            f"columns of {names} depend linearly on others to working precision, so that the covariance is singular; "
+            f"give a ridge > 0 (such as ridge=1e-3), or remove columns ({error})"
+        ) from error
+    vectors = pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5)
+    own = joint.split(joint.own(np.concatenate(vectors)))
+    if len(vectors) == 2:
+        # each half has length 1, to the digits at which the search stopped; exactly, from here on
+        for U, CU, ridge in zip(vectors, own, ridges, strict=True):
+            length = np.sqrt(np.einsum("ij,ij->j", U, CU + ridge * U))
+            U /= length
+            CU /= length
+    first_only = np.zeros((joint.columns, request.k))
+    first_only[joint.parts[0]] = vectors[0]
+    second = joint.split(joint.others(first_only))[1]
+    route = f"{choice.reason}\n{solution.explain()}"
+    # an estimator is kept and copied without its data
+    solution = replace(solution, problem=None)
+    return _oriented(Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution))
+
+
+def _oriented(found: Analysis) -> Analysis:
+    """The entry of largest magnitude in each vector of the first view is positive."""
+    leading = found.vectors[0]
+    at = np.abs(leading).argmax(axis=0)
+    signs = np.where(leading[at, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
+    vectors, own = [V * signs for V in found.vectors], [V * signs for V in found.own]
+    return replace(found, vectors=vectors, own=own, second_from_first=found.second_from_first * signs)

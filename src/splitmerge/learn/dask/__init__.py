@@ -1,0 +1,1 @@
+"""Dask arrays: sums over rows are computed where the rows are."""

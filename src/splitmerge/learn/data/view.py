@@ -1,0 +1,149 @@
+"""Data in rows with weights, centred and scaled without being touched.
+
+A view stands for X̃ = (X − 1μᵀ)D⁻¹: μ the weighted mean, D the weighted standard deviations where scaling is asked for.
+Only products with X are made, so a sparse X stays sparse and a memory-mapped one on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...typing import Array
+from .rows import Rows
+
+# So many rows are centred at a time: enough for BLAS, little beside any X for which it matters.
+ROWS = 2048
+# No block of rows holds more numbers than this (32 MB), unless a row does.
+NUMBERS = 2**22
+
+
+def rounded_off(rows: int) -> float:
+    """A standard deviation that is a smaller part of the mean is rounding: the column is constant."""
+    return float(np.finfo(np.float64).eps * max(100.0, rows**0.5))
+
+
+class View(Rows):
+    """Covariances and their products for one matrix of data; sums are weighted and divided by the sum of the weights.
+
+    >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0]])
+    >>> View(X).gram()
+    array([[2.66666667, 0.66666667],
+           [0.66666667, 0.66666667]])
+    """
+
+    def __init__(self, X: Any, weights: Array | None = None, *, center: bool = True, scale: bool = False) -> None:
+        super().__init__(X)
+        self.weights = None if weights is None else np.asarray(weights, np.float64)
+        self.total = float(self.rows) if self.weights is None else float(self.weights.sum())
+        self.mean = np.zeros(self.columns)
+        self.spread = np.ones(self.columns)
+        if center:
+            self.mean = self._sum(np.ones(self.rows)) / self.total
+        if scale:
+            deviations = np.sqrt(self.variances())
+            # a constant column stays what it is: zero, once it is centred
+            self.spread = np.where(deviations > rounded_off(self.rows) * np.abs(self.mean), deviations, 1.0)
+
+    @property
+    def samples(self) -> int:
+        """Rows that count: those without weight might as well not be there."""
+        return self.rows if self.weights is None else int(np.count_nonzero(self.weights))
+
+    def _weighted(self, U: Array) -> Array:
+        return U if self.weights is None else self.weights[:, None] * U
+
+    def _sum(self, u: Array) -> Array:
+        """XᵀWu."""
+        return self._raw_transposed(u if self.weights is None else self.weights * u)
+
+    def _slices(self) -> Iterator[slice]:
+        height = max(1, min(ROWS, NUMBERS // max(self.columns, 1)))
+        for first in range(0, self.rows, height):
+            yield slice(first, min(first + height, self.rows))
+
+    def centred(self, rows: slice) -> Array:
+        """Some rows of X̃, dense, times the roots of their weights."""
+        part = self.X[rows]
+        Z = np.array(part.toarray() if self.sparse else part, np.float64)
+        Z -= self.mean
+        Z /= self.spread
+        if self.weights is not None:
+            Z *= np.sqrt(self.weights[rows])[:, None]
+        return Z
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Some rows of X̃ after the other, dense, times the roots of their weights."""
+        for rows in self._slices():
+            yield rows, self.centred(rows)
+
+    def variances(self) -> Array:
+        """The diagonal of `gram`."""
+        if self.sparse:
+            return self._sparse_variances()
+        found = np.zeros(self.columns)
+        for _, Z in self.blocks():
+            found += np.einsum("ij,ij->j", Z, Z)
+        return found / self.total
+
+    def _sparse_variances(self) -> Array:
+        """By what is stored of each column, and the weight of the zeros that are not; nothing cancels."""
+        stored = sp.coo_array(self.X)
+        rows, columns = stored.coords
+        w = np.ones(len(columns)) if self.weights is None else self.weights[rows]
+        squares = np.bincount(columns, w * (stored.data - self.mean[columns]) ** 2, minlength=self.columns)
+        absent = np.maximum(self.total - np.bincount(columns, w, minlength=self.columns), 0.0)
+        return np.asarray((squares + absent * self.mean**2) / self.total / self.spread**2)
+
+    def gram(self) -> Array:
+        """X̃ᵀWX̃ as a matrix."""
+        found = np.zeros((self.columns, self.columns))
+        for _, Z in self.blocks():
+            found += Z.T @ Z
+        return found / self.total
+
+    def cross(self, other: View) -> Array:
+        """X̃ᵀWỸ as a matrix, for another view of the same rows with the same weights."""
+        found = np.zeros((self.columns, other.columns))
+        for rows, Z in self.blocks():
+            found += Z.T @ other.centred(rows)
+        return found / self.total
+
+    def times(self, V: Array) -> Array:
+        """X̃V."""
+        V = (V.T / self.spread).T
+        return self._raw_times(V) - self.mean @ V
+
+    def transposed(self, U: Array) -> Array:
+        """X̃ᵀU."""
+        raw = self._raw_transposed(U)
+        return np.asarray(((raw.T - np.multiply.outer(U.sum(axis=0), self.mean)) / self.spread).T)
+
+    def dual(self, U: Array) -> Array:
+        """X̃ᵀWU over the sum of the weights, for U with a column for each right-hand side."""
+        return self.transposed(self._weighted(U)) / self.total
+
+    def gram_times(self, V: Array) -> Array:
+        """X̃ᵀWX̃V without the matrix."""
+        return self.dual(self.times(V))
+
+    @property
+    def _whole(self) -> bool:
+        """Can BLAS take X as it is? NumPy would make a copy of all of it in double precision first."""
+        return self.sparse or (self.X.dtype == np.float64 and not isinstance(self.X, np.memmap))
+
+    def _raw_times(self, V: Array) -> Array:
+        if self._whole:
+            return np.asarray(self.X @ V)
+        return np.concatenate([np.asarray(self.X[rows], np.float64) @ V for rows in self._slices()])
+
+    def _raw_transposed(self, U: Array) -> Array:
+        if self._whole:
+            return np.asarray(self.X.T @ U)
+        found = np.zeros((self.columns, *U.shape[1:]))
+        for rows in self._slices():
+            found += np.asarray(self.X[rows], np.float64).T @ U[rows]
+        return found

@@ -1,0 +1,65 @@
+"""What a model of linear scores does with new rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...typing import Array
+from ..dask.blocks import per_block
+
+
+class LinearScores(TransformerMixin):  # type: ignore[misc]
+    """Predictions of a model with `classes_`, `coef_` and `intercept_`; projections with `xbar_` and `scalings_`.
+
+    Those of a Dask array are computed when they are asked for, block by block.
+    """
+
+    classes_: Array
+    coef_: Array
+    intercept_: Array
+    scalings_: Array
+    xbar_: Array
+    _n_features_out: int
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+
+    @per_block
+    def decision_function(self, X: Any) -> Array:
+        """Logarithms of the probabilities of the classes, up to what is common to them; of two, their difference."""
+        scores = np.asarray(self._checked(X) @ self.coef_.T + self.intercept_)
+        return scores.ravel() if self.classes_.size == 2 else scores
+
+    def _scores(self, X: Any) -> Array:
+        """A column for each class, of two classes, too."""
+        scores: Array = self.decision_function(X)
+        return np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
+
+    @per_block
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    @per_block
+    def predict_proba(self, X: Any) -> Array:
+        """The probabilities of the classes."""
+        return np.asarray(softmax(self._scores(X), axis=1))
+
+    @per_block
+    def predict_log_proba(self, X: Any) -> Array:
+        """Their logarithms."""
+        return np.asarray(log_softmax(self._scores(X), axis=1))
+
+    @per_block
+    def transform(self, X: Any) -> Array:
+        """The rows about `xbar_`, along the first directions."""
+        X = self._checked(X)
+        kept = self.scalings_[:, : self._n_features_out]
+        return np.asarray(X @ kept - self.xbar_ @ kept)

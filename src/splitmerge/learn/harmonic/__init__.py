@@ -1,0 +1,1 @@
+"""Harmonic retrieval: frequencies of sinusoids in coloured noise."""

@@ -1,0 +1,1 @@
+"""Weighted means, co-moments and scatter matrices that can be updated and merged."""

@@ -1,0 +1,1 @@
+"""Sliced inverse regression and sliced average variance estimation."""

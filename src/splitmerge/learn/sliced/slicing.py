@@ -1,0 +1,85 @@
+"""Slices of a response: which rows belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...checks import whole
+from ...typing import Array
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """Slices by label, or by the values at which the second and every later slice begins.
+
+    >>> Slicing.of([3.0, 1.0, 2.0, 9.0], 2).members([0.0, 2.9, 3.0])
+    array([0, 0, 1])
+    >>> Slicing.of(["b", "a", "b"], 10).members(["a", "b"])
+    array([0, 1])
+    """
+
+    labels: Array | None
+    begins: Array | None
+
+    @property
+    def count(self) -> int:
+        """How many slices there are."""
+        if self.labels is not None:
+            return int(self.labels.size)
+        assert self.begins is not None
+        return int(self.begins.size) + 1
+
+    @classmethod
+    def of(cls, y: Any, slices: Any, weights: Array | None = None) -> Slicing:
+        """Slices for the response y.
+
+        A y of labels, or of no more different values than `slices`, has a slice for each of them. Otherwise the sorted
+        rows are cut into `slices` parts, by NumPy's `array_split` when the weights are whole (each counts as so many
+        rows) and into equal weights when they are not; rows with one value stay together, in the slice that the cut
+        would begin with them, so that many ties leave fewer slices. An array of `slices` gives the cuts themselves.
+        """
+        y = np.asarray(y)
+        if np.ndim(slices) == 1:
+            return cls(None, _given(slices, y))
+        number = whole(slices, "n_slices", 2)
+        different = np.unique(y)
+        if different.size < 2:
+            raise ValueError("y has one value or class only; at least two slices are needed")
+        if y.dtype.kind not in "iuf" or different.size <= number:
+            return cls(different, None)
+        order = np.argsort(y, kind="stable")
+        above = np.cumsum(np.ones(y.size) if weights is None else weights[order])
+        first = np.searchsorted(above, _cuts(float(above[-1]), number), side="right")
+        begins = np.unique(y[order][np.minimum(first, y.size - 1)])
+        return cls(None, begins[begins > different[0]])
+
+    def members(self, y: Any) -> Array:
+        """The number of the slice of each row."""
+        y = np.asarray(y)
+        if self.labels is None:
+            assert self.begins is not None
+            return np.asarray(np.searchsorted(self.begins, y, side="right"))
+        if (strange := np.setdiff1d(y, self.labels)).size:
+            raise ValueError(f"y has {strange[:5]!r}, which the slices {self.labels!r} do not hold")
+        return np.asarray(np.searchsorted(self.labels, y))
+
+
+def _cuts(total: float, number: int) -> Array:
+    """After how much weight each slice but the first begins."""
+    inner = np.arange(1, number)
+    if not total.is_integer():
+        return inner * (total / number)
+    size, rest = divmod(int(total), number)
+    return np.asarray(inner * size + np.minimum(inner, rest), np.float64)
+
+
+def _given(slices: Any, y: Array) -> Array:
+    begins = np.asarray(slices, np.float64)
+    if y.dtype.kind not in "iuf":
+        raise ValueError("n_slices gives cuts, but y has labels; give a number of slices")
+    if not begins.size or not np.isfinite(begins).all() or not (np.diff(begins) > 0).all():
+        raise ValueError(f"n_slices is {slices!r}; give a number, or increasing values at which slices begin")
+    return begins

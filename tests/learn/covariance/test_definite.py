@@ -1,0 +1,32 @@
+"""Whitening covariances, and what becomes of singular ones."""
+
+import numpy as np
+import pytest
+from splitmerge.learn.covariance.whiten import Sample, whitener
+
+from splitmerge.errors import NotPositiveDefinite
+from two_views import X
+
+
+@pytest.mark.parametrize("policy", ["error", "ridge", "restrict"])
+def test_whitening(policy):
+    C = np.cov(X.T)
+    way = whitener(C, 0.0, policy, Sample("X", 60))
+    assert np.allclose(way.W.T @ C @ way.W, np.eye(5), atol=1e-12)
+    assert 1 <= way.condition < 100
+
+
+def test_whitening_what_is_singular():
+    doubled = np.cov(np.hstack([X, X[:, :1]]).T)
+    sample = Sample("X", 60)
+    with pytest.raises(NotPositiveDefinite, match="depend linearly"):
+        whitener(doubled, 0.0, "error", sample)
+    way = whitener(doubled, 0.0, "restrict", sample)
+    assert way.W.shape == (6, 5)
+    assert way.report.dropped == 1
+    assert np.allclose(way.W.T @ doubled @ way.W, np.eye(5), atol=1e-10)
+    way = whitener(doubled, 0.0, "ridge", sample)
+    assert way.W.shape == (6, 6)
+    assert 0 < way.report.ridge < 1e-9
+    with pytest.raises(NotPositiveDefinite, match="does not vary"):
+        whitener(np.zeros((2, 2)), 0.0, "restrict", sample)
