@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,8 @@ from ..errors import NotPositiveDefinite
 from ..typing import Array
 from .factorise import is_definite
 from .operator import Operator, adapt, plus
+
+T = TypeVar("T")
 
 POLICIES = ("error", "ridge", "restrict")
 # A component of B beyond this size is not decomposed: its eigenvectors would not fit the memory.
@@ -40,6 +43,54 @@ class BReport:
         return f"B is positive definite, so b_policy={self.policy!r} changed nothing."
 
 
+def check_policy(policy: Any) -> str:
+    """Return `policy` if it is one of POLICIES, and raise otherwise."""
+    if policy not in POLICIES:
+        raise ValueError(f"b_policy is {policy!r}; give one of {', '.join(map(repr, POLICIES))}")
+    return str(policy)
+
+
+@dataclass(frozen=True)
+class PositivePart:
+    """The eigenpairs of a Hermitian matrix whose eigenvalues exceed a threshold."""
+
+    values: Array
+    vectors: Array
+
+    @property
+    def rank(self) -> int:
+        """Their number."""
+        return int(self.values.size)
+
+    @property
+    def whitening(self) -> Array:
+        """Q with QᴴBQ = I."""
+        return np.asarray(self.vectors / np.sqrt(self.values))
+
+
+def positive_part(values: Array, vectors: Array, threshold: float) -> PositivePart:
+    """Select the eigenpairs with eigenvalues above the threshold: "restrict" drops the others.
+
+    >>> part = positive_part(np.array([0.0, 4.0]), np.eye(2), threshold=1e-12)
+    >>> part.rank, part.whitening
+    (1, array([[0. ],
+           [0.5]]))
+    """
+    keep = values > threshold
+    return PositivePart(values[keep], vectors[:, keep])
+
+
+def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, size: float) -> tuple[float, T]:
+    """Return the first ε = 10^j √n eps `size`, j = 2, 3, …, for which `attempt(ε)` is not None, and its result.
+
+    `size` is the largest magnitude of an entry of the n×n matrix; 0 counts as 1.
+    """
+    ridge = 100 * n**0.5 * eps * (size if size > 0 else 1.0)
+    while (found := attempt(ridge)) is None:
+        ridge *= 10
+    return ridge, found
+
+
 @dataclass(frozen=True)
 class Mended:
     """The pair to solve, and how its vectors become the user's: u = Q z and z = `dual`ᴴu (None: as they are)."""
@@ -53,8 +104,7 @@ class Mended:
 
 def mend(A: Any, B: Any, policy: str) -> Mended:
     """Apply the policy. With "error" the pair stays as it is, and whoever factorises B refuses it."""
-    if policy not in POLICIES:
-        raise ValueError(f"b_policy is {policy!r}; give one of {', '.join(map(repr, POLICIES))}")
+    check_policy(policy)
     if policy == "error" or B is None:
         return Mended(A, B)
     op = adapt(B, "B")
@@ -66,12 +116,14 @@ def mend(A: Any, B: Any, policy: str) -> Mended:
 
 
 def _ridge(A: Any, op: Operator) -> Mended:
-    """B + εI with the first ε = 10^j √n eps max|B|, j = 2, 3, …, that makes it positive definite."""
-    size = op.size if op.size > 0 else 1.0
-    ridge = 100 * op.n**0.5 * float(np.finfo(op.dtype).eps) * size
-    while not is_definite(plus(op, ridge, None)):
-        ridge *= 10
-    return Mended(A, plus(op, ridge, None).matrix / op.scale, BReport("ridge", ridge / op.scale, op.n))
+    """B + εI with the smallest ridge ε that makes it positive definite."""
+
+    def attempt(ridge: float) -> Operator | None:
+        ridged = plus(op, ridge, None)
+        return ridged if is_definite(ridged) else None
+
+    ridge, ridged = smallest_ridge(attempt, op.n, float(np.finfo(op.dtype).eps), op.size)
+    return Mended(A, ridged.matrix / op.scale, BReport("ridge", ridge / op.scale, op.n))
 
 
 def _restrict(A: Any, op: Operator) -> Mended:
@@ -127,5 +179,4 @@ def range_of(op: Operator) -> Any:
 
 def _positive_part(B: Array, threshold: float) -> Array:
     values, vectors = np.linalg.eigh(B)
-    keep = values > threshold
-    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]))
+    return positive_part(values, vectors, threshold).whitening
