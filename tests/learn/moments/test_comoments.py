@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from splitmerge.learn import View
 from splitmerge.learn.data.joint import Joint
-from splitmerge.learn.moments.comoments import Comoments
+from splitmerge.learn.moments import Comoments
 from two_views import X, explicit
 
 
