@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ...errors import NotPositiveDefinite
-from ...linalg.reductions import column_dots, column_norms
+from ...linalg import cg
+from ...linalg.reductions import column_norms
 from ...problem.b_policy import BReport, positive_part
 from ...typing import Array
 from ..moments.grouped import Grouped
@@ -73,19 +76,16 @@ class Iterated(Definite):
 
     def solve(self, V: Array) -> Array:
         """B⁻¹V for columns V; raise if B is too ill-conditioned."""
-        W, R = np.zeros_like(V), np.array(V, np.float64)
         norms = column_norms(V)
-        p, rz = np.zeros_like(R), np.ones(V.shape[1])
-        for _ in range(MAX_CG_STEPS):
-            active = column_norms(R) > CG_TOL * norms
-            if not active.any():
-                return W
-            z = R / self.jacobi
-            rz, last = column_dots(R, z), rz
-            p = z + p * (rz / np.where(last > 0, last, 1.0))
-            Bp = self.times(p)
-            alpha = np.where(active, rz / np.where(active, column_dots(p, Bp), 1.0), 0.0)
-            W, R = W + p * alpha, R - Bp * alpha
+        W, R = cg.solve_block(
+            self.times,
+            np.zeros(V.shape),
+            np.array(V, np.float64),
+            target=CG_TOL * norms,
+            max_steps=MAX_CG_STEPS,
+            refuse=_refuse,
+            precondition=lambda r: r / self.jacobi,
+        )
         residual = float((column_norms(R) / np.maximum(norms, np.finfo(float).tiny)).max())
         if residual > MAX_CG_RESIDUAL:
             raise NotPositiveDefinite(
@@ -93,3 +93,10 @@ class Iterated(Definite):
                 f"{residual:.1e} after {MAX_CG_STEPS} steps; give a larger shrinkage"
             )
         return W
+
+
+def _refuse(curvature: float) -> NoReturn:
+    raise NotPositiveDefinite(
+        f"the shrunk covariance is singular to working precision: conjugate gradients met the curvature "
+        f"{curvature:.3g}; give a larger shrinkage"
+    )
