@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-THEORY := $(addprefix tests/test_,$(addsuffix .py,costs descent equivalences landscape preconditioners rates surrogates))
+THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench clean
+.PHONY: help install demo test test-slow lint bench goldens clean
 
 help:
 	@echo "make install    a virtual environment with all that development needs"
@@ -14,6 +14,7 @@ help:
 	@echo "make test-slow  the exhaustive checks"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      speed as ratios"
+	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make clean      remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
@@ -43,6 +44,9 @@ test-slow: install
 bench: install
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks
+
+goldens: install
+	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,8 +1,13 @@
-"""What Python adds to the BLAS calls of a step: both timed alternately in one run, one thread."""
+"""What Python adds to the BLAS calls of a step: both timed alternately in one run, one thread.
+
+`python -m benchmarks.overhead --base COMMIT` compares small solves with those of a commit instead.
+"""
 
 from __future__ import annotations
 
+import argparse
 import itertools
+import sys
 import time
 from collections.abc import Callable
 
@@ -11,6 +16,8 @@ from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
 import splitmerge as sm
+
+from . import since
 
 STEPS, ROUNDS = 200, 25
 
@@ -77,3 +84,11 @@ def main() -> None:
                 f"step {best['step'] / every:.2f} × (of products and solves: {best['step'] / core:.2f} ×), "
                 f"whole loop {loop / every:.2f} × ({loop / core:.2f} ×)"
             )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
+    parser.add_argument("--base", metavar="COMMIT", help="compare with the source of this commit")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names")
+    args = parser.parse_args()
+    sys.exit(main() if args.base is None else since.main(args.base, args.only))

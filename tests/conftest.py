@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("checking", "commands")
+pytest.register_assert_rewrite("checking", "commands", "covering", "resuming")
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def wide_indices(M):
     return M
 
 
-KINDS = {
+DENSE = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
     "strided": strided,
@@ -90,6 +90,8 @@ KINDS = {
     "masked, nothing masked": np.ma.masked_array,
     "__array__": Arraylike,
     "longdouble": lambda M: M.astype(np.result_type(M.dtype, np.longdouble)),
+}
+SPARSE = {
     **{f"{f}_array": getattr(sp, f"{f}_array") for f in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")},
     **{f"{f}_matrix": getattr(sp, f"{f}_matrix") for f in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil")},
     "coo with duplicates": coo_with_duplicates,
@@ -97,9 +99,17 @@ KINDS = {
     "messy csc": lambda M: messy_csr(M.T.copy(), sp.csc_array),
     "read-only csr": read_only_csr,
     "int64 indices": wide_indices,
+}
+OPERATORS = {
     "LinearOperator": operator_of,
     "aslinearoperator": aslinearoperator,
     "sparse LinearOperator": lambda M: aslinearoperator(sp.csr_array(M)),
     "object": Custom,
     "object with dtype": lambda M: Custom(M, dtype=True),
 }
+KINDS = DENSE | SPARSE | OPERATORS
+
+
+def family(kind):
+    """Where the kinds of a family end up as the same thing."""
+    return "dense" if kind in DENSE else "sparse" if kind in SPARSE else "operator"

@@ -1,6 +1,7 @@
 """The pairs that the tests solve, each built the same way every time."""
 
 import numpy as np
+import scipy.sparse as sp
 
 import splitmerge as sm
 
@@ -49,3 +50,14 @@ def slow():
 def shifted_pair():
     A, B = EASY
     return A - 0.5 * B, B
+
+
+def grid(m, dimensions=2, *, free=False):
+    """The Laplacian of a grid, with its rim held or free."""
+    D = sp.diags_array([-np.ones(m - 1), np.full(m, 2.0), -np.ones(m - 1)], offsets=[-1, 0, 1]).tolil()
+    if free:
+        D[0, 0] = D[-1, -1] = 1
+    K = D
+    for _ in range(dimensions - 1):
+        K = sp.kronsum(K, D)
+    return sp.csr_array(K)

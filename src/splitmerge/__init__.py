@@ -11,6 +11,7 @@ from . import gallery
 from .eigsh import eigsh
 from .errors import NotConverged, NotPositiveDefinite
 from .io.matrices import read_pair
+from .iterates import iterates
 from .methods.first_order.gradient_descent import GradientDescent
 from .methods.first_order.mirror_descent import MirrorDescent
 from .methods.first_order.power import Power
@@ -27,7 +28,6 @@ from .objective.transform_domain import TransformDomain
 from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
 from .problem.pencil import Pencil
 from .run.history import History
-from .run.loop import iterates
 from .run.reason import Reason
 from .run.rules import MaxSeconds, MaxSteps, Residual, SineAngle, Stagnation
 from .solution.solution import Solution

@@ -6,7 +6,7 @@ import math
 import operator
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,19 +18,24 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from .checks import real
 from .errors import NotConverged, NotPositiveDefinite
 from .methods.krylov.accelerated import Accelerated
+from .methods.setup import Setup
 from .objective.state import State
-from .planning.choose import DENSE_LIMIT, prefers_lapack
-from .planning.plan import Route
+from .planning.costs import MAX_DENSE_N, prefers_lapack
+from .planning.plan import Candidate, Engine
+from .preparation.modes import mode_transform
+from .preparation.workspace import Workspace
 from .problem.b_policy import Mended
 from .problem.pencil import Pencil
-from .problem.target import Wanted
+from .problem.problem import Problem
+from .problem.products import Products
+from .problem.target import Target
 from .run.reason import Reason
 from .run.rules import Check, MaxSteps, Residual, Rule
 from .solution.solution import Solution
-from .solution.task import Task
-from .solve import carry_out, solve
-from .solvers.user import UserSolve
-from .transforms.modes import MODES, all_pairs, is_operator, reduce, transform, with_entries
+from .solve import carried_out, solve
+from .solvers import UserSolve
+from .transforms.modes import MODES, Reduced, reduce, transformed
+from .transforms.semidefinite import all_pairs, is_operator, with_entries
 from .typing import Array
 
 # What the inverse next to σ may leave of a residual, in units of eps, when all that rounding allows is asked for.
@@ -205,14 +210,14 @@ class _Request:
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
         values, vectors = all_pairs(self.A, self.M, self.sigma, self.mode)
-        chosen = _most_wanted(transform(values, self.sigma, self.mode), self.which)[: self.k]
+        chosen = _most_wanted(transformed(values, self.sigma, self.mode), self.which)[: self.k]
         return values[chosen], vectors[:, chosen]
 
     def near(self) -> tuple[Array, Array]:
         """What is picked by nearness to a shift; the smallest by magnitude are the nearest to zero."""
         sigma, which = (0.0, "LM") if self.sigma is None else (self.sigma, self.which)
         A, M = self.A, self.M
-        if self.OPinv is None and self.n <= DENSE_LIMIT:
+        if self.OPinv is None and self.n <= MAX_DENSE_N:
             # n products are fewer than an iterative solver would take
             A, M = (with_entries(matrix) for matrix in (A, M))
         if self.mode == "normal" and which == "LM" and self.OPinv is None and not (is_operator(A) or is_operator(M)):
@@ -229,31 +234,50 @@ class _Request:
                 return reduced.values(values + reduced.shift)
 
             return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
-        route = reduced.route(self.k, None if self.OPinv is None else aslinearoperator(self.OPinv).matvec)
-        return self.by_lapack() if route is None else self.searched(route, reduced.values)
+        return self.transformed(reduced)
+
+    def transformed(self, reduced: Reduced) -> tuple[Array, Array]:
+        """The pairs by shift-invert in one of the modes, or by LAPACK where that cannot converge."""
+        began = time.perf_counter()
+        pencil = Pencil(reduced.A, reduced.B, equilibrate=True)
+        products = Products(pencil)
+        given = None if self.OPinv is None else aslinearoperator(self.OPinv).matvec
+        found = mode_transform(reduced, products, self.k, given)
+        if found is None:
+            return self.by_lapack()
+        target, transform = found
+        problem = Problem(
+            A=reduced.A,
+            B=reduced.B,
+            k=self.k,
+            which="largest",
+            sigma=None,
+            method=self.method,
+            tol=self.tolerance,
+            stop=None,
+            max_steps=None,
+            b_policy="error",
+            certify=False,
+            rule=self.rule | MaxSteps(),
+            x0=self.v0,
+            rng=self.rng,
+        )
+
+        def prepared(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
+            products.budget = workspace.budget
+            workspace.counts = products.counts
+            setup = workspace.setup(products, target, method=self.method, transform=transform)
+            yield Candidate(Engine.SHIFT_INVERT), setup
+
+        def search() -> Solution:
+            return carried_out(problem, pencil, Mended(None, None), began, prepared)
+
+        return self.outcome(search, reduced.values)
 
     def solved(self, A: Any, M: Any, back: Callable[[Array], Array] | None = None, **what: Any) -> tuple[Array, Array]:
         """The pairs that `solve` finds; `back` makes eigenvalues of (A, M) those asked for."""
         options = {"method": self.method, "stop": self.rule, "x0": self.v0, "rng": self.rng}
         return self.outcome(lambda: solve(A, M, self.k, **what, **options), back)
-
-    def searched(self, route: Route, back: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """The pairs that a search on this route finds."""
-        task = Task(
-            pencil=route.pencil,
-            k=self.k,
-            which="largest",
-            sigma=None,
-            rule=self.rule | MaxSteps(),
-            x0=self.v0,
-            rng=self.rng,
-            mended=Mended(None, None),
-            certify=False,
-            callback=None,
-            progress=False,
-            route=route,
-        )
-        return self.outcome(lambda: carry_out(task, self.method, time.perf_counter(), iterate=True), back)
 
     def outcome(
         self, solver: Callable[[], Solution], back: Callable[[Array], Array] | None = None
@@ -317,7 +341,7 @@ class _Request:
         ascending = self.sigma is not None or self.which == "BE"
         if not self.complex and (vectors_wanted or ascending):
             return np.argsort(values, kind="stable")
-        order = _most_wanted(transform(values, self.sigma, self.mode), self.which)
+        order = _most_wanted(transformed(values, self.sigma, self.mode), self.which)
         return order if vectors_wanted else order[::-1]
 
 
@@ -327,7 +351,7 @@ def _most_wanted(values: Array, which: str) -> Array:
         return np.argsort(np.abs(values) * (-1 if which == "LM" else 1), kind="stable")
     ascending = np.argsort(values, kind="stable")
     if which == "BE":
-        return ascending[Wanted.ENDS.order(values[ascending])]
+        return ascending[Target.ENDS.order(values[ascending])]
     return ascending[::-1] if which == "LA" else ascending
 
 
@@ -337,9 +361,9 @@ class _MaxProducts(Rule):
 
     products: int
 
-    def begin(self, pencil: Pencil) -> Check:
+    def begin(self, products: Products) -> Check:
         """With A, or with its inverse."""
-        counts = pencil.counts
+        counts = products.counts
 
         def check(state: State) -> Reason | None:
             return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None

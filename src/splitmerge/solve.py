@@ -1,31 +1,39 @@
-"""The front door: `solve(A, B, k)`."""
+"""The front door: `solve(A, B, k)`, and the pipeline behind it.
+
+Problem → Pencil → Plan → Setup → Run → Verified → Solution; nothing flows back, except that verification may ask the
+run to go on, and that a candidate of the plan whose result does not stand is followed by the next.
+"""
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from .checks import instance, real, whole
-from .errors import NotConverged
-from .methods.krylov.accelerated import Accelerated
-from .methods.lobpcg.locally_optimal import LocallyOptimal
-from .methods.protocol import Method
+from .arguments import checked, stopping_rule
+from .checks import whole
+from .errors import Abandoned, NotConverged
+from .methods import Method
+from .methods.setup import Setup
 from .objective.state import State
-from .preconditioners import Given, GivenDiagonal, Preconditioner
-from .problem.b_policy import mend
+from .planning.choose import choose
+from .planning.plan import Candidate, Plan
+from .preparation.prepare import bind, setups
+from .preparation.workspace import Workspace
+from .problem.b_policy import Mended, mend
 from .problem.pencil import Pencil
-from .problem.start import generator
-from .run.by_deflation import deflate
-from .run.by_search import pursue
+from .problem.problem import Problem, Which
+from .problem.start import generator, starting_block
+from .run.loop import Monitor, Run
+from .run.progress import progress_bar
 from .run.reason import Reason
-from .run.rules import MaxSteps, Residual, Rule
+from .run.rules import Rule
 from .solution.back_transform import present
-from .solution.solution import Problem, Solution
-from .solution.task import Task, Warm
-
-WHICH = ("largest", "smallest", "magnitude", "ends")
+from .solution.solution import Solution
+from .system.budget import Budget
+from .verification.completeness import verify
 
 
 def solve(
@@ -33,7 +41,7 @@ def solve(
     B: Any = None,
     k: int = 1,
     *,
-    which: str = "largest",
+    which: Which = "largest",
     sigma: float | None = None,
     method: Method | None = None,
     tol: float = 1e-8,
@@ -54,8 +62,8 @@ def solve(
         Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity.
         They are never written to.
     which, sigma
-        "largest", "smallest", "magnitude" (the largest |λ|) or "ends" (both ends by turns); `sigma` asks for the values
-        nearest to it instead, and so needs the entries of A and B.
+        "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the largest and
+        smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of A and B.
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop
@@ -89,97 +97,44 @@ def solve(
     >>> sol.converged, sol.verdict
     (True, 'certified')
     """
-    begin = time.perf_counter()
-    sigma = _check_question(which, sigma)
-    if method is not None:
-        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback is {callback!r}; give a function that takes a State")
-    hint = _hint(preconditioner, diagonal)
-    by_default = method is None or isinstance(method, (Accelerated, LocallyOptimal))
-    _check_method(method, which, sigma, hint, by_default=by_default, certify=certify)
+    began = time.perf_counter()
+    problem = Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner)
+    problem = replace(problem, x0=x0, rng=rng, callback=callback, progress=progress)
+    problem = checked(problem, diagonal)
     mended = mend(A, B, b_policy)
-    pencil = Pencil(mended.A, mended.B, negate=which == "smallest" and not by_default, equilibrate=True)
-    task = Task(
-        pencil=pencil,
-        k=whole(k, "k", 1, pencil.n),
-        which=which,
-        sigma=sigma,
-        rule=_rule(stop, tol, max_steps),
-        x0=x0,
-        rng=generator(rng),
-        mended=mended,
-        certify=certify,
-        callback=callback,
-        progress=progress,
-        hint=hint,
-        problem=Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, bool(certify), hint),
-    )
-    # LAPACK has no steps to be limited, watched or started
-    started = x0 is not None and not isinstance(x0, Warm)
-    iterate = stop is not None or max_steps is not None or callback is not None or started
-    return carry_out(task, method, begin, iterate=iterate)
+    negate = problem.which == "smallest" and method is not None and not method.subspace
+    pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
+    problem = replace(problem, k=whole(k, "k", 1, pencil.n), rule=stopping_rule(stop, tol, max_steps))
+    return carried_out(problem, pencil, mended, began)
 
 
-def carry_out(task: Task, method: Method | None, begin: float, *, iterate: bool) -> Solution:
-    """The solution of a task that began at `begin`; `iterate` says that LAPACK cannot do what was asked for."""
-    if method is None or isinstance(method, (Accelerated, LocallyOptimal)):
-        outcome = pursue(task, method, iterate=iterate)
-    else:
-        outcome = deflate(task, method)
-    solution = present(task, outcome, begin)
+def carried_out(
+    problem: Problem,
+    pencil: Pencil,
+    mended: Mended,
+    began: float,
+    prepared: Callable[[Workspace], Iterable[tuple[Candidate, Setup]]] = setups,
+) -> Solution:
+    """The solution of a problem whose solve began at `began`, or `NotConverged`.
+
+    `prepared` makes the set-ups of the candidates, those of the plan by default.
+    """
+    rng = generator(problem.rng)
+    if problem.certify and not pencil.has_entries:
+        raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
+    with progress_bar(problem.progress, problem.k) as show:
+        X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
+        plan = choose(problem, pencil) if prepared is setups else Plan(())
+        workspace = Workspace(problem, pencil, plan, rng, X.shape[1], budget=Budget(problem.rule.time_limit))
+        for candidate, setup in prepared(workspace):
+            run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
+            workspace.budget.begin()
+            with suppress(Abandoned):
+                verified = verify(run, setup, X, certify=problem.certify)
+                if not candidate.provisional or verified.reason is not Reason.UNCONFIRMED:
+                    break
+            X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
+        solution = present(workspace, setup, run, verified, mended, began)
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
     return solution
-
-
-def _check_question(which: str, sigma: float | None) -> float | None:
-    """σ as a number, if there is one and nothing else says which pairs are wanted."""
-    if not isinstance(which, str) or which not in WHICH:
-        raise ValueError(f"which is {which!r}; give one of {', '.join(map(repr, WHICH))}")
-    if sigma is None:
-        return None
-    sigma = real(sigma, "sigma", least=-math.inf)
-    if which != "largest":
-        raise ValueError(f"which is {which!r} and sigma is {sigma:g}; sigma asks for the nearest: leave which out")
-    return sigma
-
-
-def _check_method(
-    method: Method | None,
-    which: str,
-    sigma: float | None,
-    hint: Preconditioner | None,
-    *,
-    by_default: bool,
-    certify: bool,
-) -> None:
-    """Can the method do what is asked for?"""
-    ends = which in ("largest", "smallest")
-    if hint is not None and (sigma is not None or not by_default):
-        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
-    if isinstance(method, LocallyOptimal) and (sigma is not None or not ends):
-        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
-    if not by_default and (sigma is not None or certify or not ends):
-        raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
-
-
-def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
-    """What the caller knows of an inverse."""
-    if preconditioner is not None and diagonal is not None:
-        raise ValueError("preconditioner and diagonal are both given; give one of them")
-    if diagonal is not None:
-        return GivenDiagonal(diagonal)
-    return (
-        preconditioner
-        if preconditioner is None or isinstance(preconditioner, Preconditioner)
-        else Given(preconditioner)
-    )
-
-
-def _rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
-    residual = Residual(tol)
-    if stop is not None:
-        instance(stop, "stop", Rule, "a rule such as Residual(1e-8) | MaxSeconds(60)")
-    limit = MaxSteps() if max_steps is None else MaxSteps(whole(max_steps, "max_steps", 1))
-    return (residual if stop is None else stop) | limit

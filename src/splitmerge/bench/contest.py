@@ -20,6 +20,7 @@ from ..methods.first_order.split_merge import SplitMerge
 from ..methods.krylov.accelerated import Accelerated
 from ..methods.krylov.lanczos import Lanczos
 from ..methods.protocol import Method
+from ..problem.problem import Which
 from ..run.reason import Reason
 from ..run.rules import MaxSeconds, Residual
 from ..solution.solution import Solution
@@ -52,7 +53,7 @@ class Challenge:
     A: Any
     B: Any
     k: int = 1
-    which: str = "largest"
+    which: Which = "largest"
     tol: float = 1e-8
     seed: int = 0
     max_seconds: float = 60.0

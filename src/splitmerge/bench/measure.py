@@ -11,13 +11,14 @@ import numpy as np
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from ..errors import NotConverged
+from ..iterates import stepped
 from ..methods.first_order.gradient_descent import GradientDescent
 from ..methods.first_order.mirror_descent import MirrorDescent
 from ..methods.protocol import Method
 from ..objective.curvature import CurvatureBound
-from ..preparation.attach import attach
-from ..problem.pencil import Pencil, PSolver, Tally
-from ..run.loop import march
+from ..preparation.solver import attached
+from ..problem.pencil import Pencil
+from ..problem.products import Products, PSolver, Tally
 from ..run.rules import MaxSeconds, SineAngle
 from ..solve import solve
 from ..typing import Array
@@ -82,7 +83,7 @@ class Remembered:
     bound: CurvatureBound
     value: float | None = None
 
-    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+    def largest(self, pencil: Pencil | Products, P: PSolver | None, rng: np.random.Generator) -> float:
         """The bound of the first call."""
         if self.value is None:
             self.value = self.bound.largest(pencil, P, np.random.default_rng(0))
@@ -97,23 +98,21 @@ class Iteration:
             method = replace(method, curvature=Remembered(method.curvature))
         self.case, self.name, self.method, self.max_steps = case, name, method, max_steps
         begin = time.perf_counter()
-        self.pencil = Pencil(case.A, case.B)
-        attach(self.pencil, method.inner)
-        with self.pencil.counting(self.pencil.counts.setup):
-            method.setup(self.pencil, case.generator(0))
-        self.check = SineAngle(case.leading[1], GOAL).begin(self.pencil)
+        products = Pencil(case.A, case.B).products
+        self.products = products.solving(attached(products, method.inner)[1])
+        method.setup(self.products.setup, case.generator(0))
+        self.check = SineAngle(case.leading[1], GOAL).begin(self.products)
         self.setup = time.perf_counter() - begin
 
     def trial(self, number: int) -> Trial:
         """From start `number`; whatever the method draws at random, it draws after the start."""
-        pencil, rng = self.pencil, self.case.generator(number)
-        x = rng.standard_normal(self.case.n).astype(pencil.dtype)
+        products, counts, rng = self.products, self.products.counts, self.case.generator(number)
+        x = rng.standard_normal(self.case.n).astype(products.dtype)
         begin = time.perf_counter()
-        with pencil.counting(pencil.counts.setup):
-            memory = self.method.setup(pencil, rng)
-        before = [getattr(pencil.counts, name) for name in COUNTS]
+        memory = self.method.setup(products.setup, rng)
+        before = [getattr(counts, name) for name in COUNTS]
         ready = time.perf_counter()
-        for state in march(pencil, self.method, x, memory):
+        for state in stepped(self.method, products, x, memory):
             if self.check(state) is not None:
                 reason = "angle"
                 break
@@ -123,7 +122,7 @@ class Iteration:
         else:
             reason = "exhausted"
         done = time.perf_counter()
-        taken = {name: getattr(pencil.counts, name) - had for name, had in zip(COUNTS, before, strict=True)}
+        taken = {name: getattr(counts, name) - had for name, had in zip(COUNTS, before, strict=True)}
         sine = self.case.sine(state.x) if state.finite else math.inf
         return Trial(
             self.name,

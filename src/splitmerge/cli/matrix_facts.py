@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..problem.operator import working_dtype
+from ..problem.adapt import working_dtype
 from ..problem.symmetry import tolerable
 from ..typing import Array
 

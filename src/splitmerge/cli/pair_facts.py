@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..arguments import checked, stopping_rule
 from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import LanczosProcess
+from ..methods.survey import MIN_SURVEY_STEPS, survey
 from ..planning.choose import choose
-from ..preparation.attach import attach
-from ..preparation.survey import SURVEY_STEPS, survey
-from ..preparation.trials import fits, predicted
+from ..planning.costs import fits, predicted
+from ..preparation.solver import attached
+from ..problem.adapt import adapt
 from ..problem.factorise import factorise, shifted_factor
-from ..problem.operator import Operator, adapt, plus
+from ..problem.operator import Operator, plus
 from ..problem.pencil import Pencil
+from ..problem.problem import Problem
+from ..solution.explain import worded_plan
 from ..sparse_direct.prediction import Prediction
 
 # A factorisation that is predicted to take more seconds is not made just to look.
@@ -115,27 +119,25 @@ def _top(op: Operator, times: Any) -> float:
 
 def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
     """The largest eigenvalue is at least the first number, the smallest at most the second."""
-    pencil = Pencil(A, B, equilibrate=True)
+    products = Pencil(A, B, equilibrate=True).products
     try:
-        attach(pencil, None)
-        found = survey(pencil, np.random.default_rng(0)).bounds
+        _, solver = attached(products, None)
+        found = survey(products.solving(solver), np.random.default_rng(0)).bounds
     except NotPositiveDefinite:
         # a B on the verge of singular, which is positive definite in other units only
         return math.nan, math.nan, "B is too close to singular"
-    how = f"Ritz values of {found.size} Lanczos steps" if found.size >= SURVEY_STEPS else "Ritz values of a whole space"
-    return pencil.original(float(found[0])), pencil.original(float(found[-1])), how
+    whole = found.size < MIN_SURVEY_STEPS
+    how = "Ritz values of a whole space" if whole else f"Ritz values of {found.size} Lanczos steps"
+    value_of = products.pencil.value_of
+    return value_of(float(found[0])), value_of(float(found[-1])), how
 
 
-def route(A: Any, B: Any, k: int, which: str) -> list[str]:
-    """What `solve` would do for k pairs, in the words of `explain`: chosen as `solve` does, factorisations included."""
-    pencil, rng = Pencil(A, B, equilibrate=True), np.random.default_rng(0)
-    try:
-        chosen = choose(pencil, k, which, None, None, rng, iterate=False, narrow=k == 1)
-    except (NotPositiveDefinite, MemoryError) as error:
-        return [f"Refused: {error}."]
-    if chosen.domain is None:
-        return chosen.lines
-    return [*chosen.lines, f"The iteration is {'Accelerated' if chosen.local is None else 'LocallyOptimal'}."]
+def route(A: Any, B: Any, k: int, which: Any) -> list[str]:
+    """What `solve` would try for k pairs, in the order of its plan; nothing is factorised for this."""
+    problem = checked(Problem(A, B, k, which, None, None, 1e-8, None, None, "error", False), None)
+    problem = replace(problem, rule=stopping_rule(None, 1e-8, None))
+    pencil = Pencil(A, B, equilibrate=True)
+    return list(worded_plan(choose(problem, pencil), pencil, k))
 
 
 def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:

@@ -1,7 +1,6 @@
-"""The BLAS calls of the hot loop, one set per dtype, without the wrappers' overhead.
+"""BLAS calls of the inner loops, one set per dtype, without the overhead of wrappers.
 
-At n = 256 a whole Split-Merge step takes some 50 µs, so a microsecond of interpreter work a call counts.
-Every `dot` returns the real part as a Python float: all inner products of the methods are of Hermitian forms.
+A Split-Merge step takes about 50 µs at n = 256, so a microsecond of interpreter overhead per call matters.
 """
 
 from __future__ import annotations
@@ -14,10 +13,11 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from ..typing import Array
+from .reductions import inner_products
 
 
 class Kernels(NamedTuple):
-    """BLAS functions for one dtype."""
+    """BLAS functions for one dtype; `dot` and `norm` are the reductions over all rows."""
 
     dot: Callable[[Array, Array], float]
     norm: Callable[[Array], float]
@@ -29,14 +29,9 @@ class Kernels(NamedTuple):
 @lru_cache
 def kernels(dtype: np.dtype[Any]) -> Kernels:
     """Return the BLAS functions for `dtype` (float32, float64, complex64 or complex128)."""
-    is_complex = dtype.kind == "c"
-    names = ("dotc" if is_complex else "dot", "nrm2", "hemv" if is_complex else "symv", "trsv", "axpy")
-    dot, norm, hemv, trsv, axpy = get_blas_funcs(names, dtype=dtype)
-
-    def real_dot(x: Array, y: Array) -> float:
-        return dot(x, y).real  # type: ignore[no-any-return]
-
-    return Kernels(real_dot if is_complex else dot, norm, hemv, trsv, axpy)
+    hemv, trsv, axpy = get_blas_funcs(("hemv" if dtype.kind == "c" else "symv", "trsv", "axpy"), dtype=dtype)
+    dot, norm, _ = inner_products(dtype)
+    return Kernels(dot, norm, hemv, trsv, axpy)
 
 
 def combine(axpy: Callable[..., Array], y: Array, a: float, x: Array) -> Array:

@@ -11,22 +11,45 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from ..errors import NotPositiveDefinite
 from ..linalg.blas import kernels
 from ..typing import Array
-from .rounding import rounding
+from .rounding import pivot_threshold
 
 
 class DenseFactor:
-    """B = UᴴU with U upper triangular: its two triangular solves are the faster ones of BLAS."""
+    """B = UᴴU with U upper triangular, for which BLAS has the faster triangular solves.
+
+    `surrender` gives the memory of U away; U is computed again when it is next used.
+    """
+
+    U: Array
 
     def __init__(self, B: Array, dtype: np.dtype[Any] | None = None) -> None:
-        dtype = B.dtype if dtype is None else dtype
+        self._B, self.dtype = B, B.dtype if dtype is None else dtype
+        self._scratch: Array | None = None
+        self._factorise()
+        self.trsv = kernels(self.dtype).trsv
+        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=self.dtype)
+
+    def _factorise(self) -> None:
+        B, dtype, self._scratch = self._B, self.dtype, None
         potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
         self.U, info = potrf(_aligned(B, dtype), lower=0, clean=1, overwrite_a=1)
         if info > 0:
-            # of a narrower one nobody reads the message
+            # the message for a lower precision is never shown
             raise not_definite(info - 1, _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0)
         check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
-        self.trsv = kernels(dtype).trsv
-        self._trsm, self._trmm, self._trmv = get_blas_funcs(("trsm", "trmm", "trmv"), dtype=dtype)
+
+    def __getattr__(self, name: str) -> Array:
+        if name != "U":
+            raise AttributeError(name)
+        self._factorise()
+        return self.U
+
+    def surrender(self) -> Array:
+        """The memory of U, as an array of one dimension that the caller may overwrite."""
+        if self._scratch is None:
+            self._scratch = self.U.ravel(order="K")
+            del self.U
+        return self._scratch
 
     def transformed(self, A: Array) -> Array:
         """The upper triangle of U⁻ᴴAU⁻¹, in place of A."""
@@ -85,7 +108,7 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
 
 def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
     """Refuse a pivot that is negative, or so small beside its diagonal entry that it is rounding."""
-    bad = np.flatnonzero(~(pivots > rounding(pivots.size, pivots.dtype) * diagonal))
+    bad = np.flatnonzero(~(pivots > pivot_threshold(pivots.size, pivots.dtype) * diagonal))
     if bad.size:
         index = int(bad[0])
         raise not_definite(int(index if order is None else order[index]), float(pivots[index]))

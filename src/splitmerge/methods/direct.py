@@ -1,37 +1,62 @@
-"""The direct route: every pair of a small or densely wanted problem by LAPACK."""
+"""LAPACK: every pair of a small or densely wanted problem from one decomposition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
 from ..linalg.cholesky import DenseFactor
 from ..problem.operator import as_dense
-from ..problem.pencil import Pencil
+from ..problem.target import Target
+from ..run.iteration import Iteration, Retry, RitzBlock
+from ..run.reason import Reason
 from ..typing import Array
+from .setup import Setup
 
 
-def direct(pencil: Pencil, k: int, order: Callable[[Array], Array] | None) -> tuple[Array, Array, Array]:
-    """k values and vectors of a dense pencil, in double precision: the first by `order`, the largest without one.
+class Direct(Iteration):
+    """LAPACK has every pair at the start, so there is nothing to iterate."""
 
-    Beside them the distances of the values to the nearest of the others.
-    """
-    double = np.result_type(pencil.dtype, np.float64)
-    C = np.array(as_dense(pencil.A).matrix, dtype=double, order="F")
-    solver = pencil.solver
-    if isinstance(solver, DenseFactor):
-        assert pencil.B is not None
-        if solver.U.dtype != double:
-            solver = DenseFactor(pencil.B.matrix.astype(double))
-        C = solver.transformed(C)
-    n = C.shape[0]
-    wanted = {"subset_by_index": [n - k - 1, n - 1], "driver": "evr"} if order is None and k < n else {"driver": "evd"}
-    # only the upper triangle of C is there
-    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, **wanted)
-    ordered = np.arange(values.size)[::-1] if order is None else order(values)
+    retry = Retry(attempts=0, allowance=10.0, last_allowance=0.0)
+
+    def __init__(self, setup: Setup) -> None:
+        self.products, self.k, self.target = setup.products, setup.k, setup.target
+
+    def start(self, X: Array) -> Reason:
+        """Decompose."""
+        self.found = direct(self)
+        return Reason.RESIDUAL
+
+    def block(self) -> RitzBlock:
+        """The k wanted pairs; those of a swapped pair are projected again with fresh products."""
+        values, vectors, gaps = self.found
+        shift = max(0.0, -float(values.min()))
+        scale = self.products.scale.moved(shift, float(np.abs(values).max()) + shift)
+        order = None if self.products.pencil.inverse is None else Target.LARGEST.order
+        return RitzBlock(values, vectors, scale, gaps=gaps, order=order)
+
+
+def direct(wanted: Direct) -> tuple[Array, Array, Array]:
+    """The k wanted values and vectors in double precision, and their distances to the nearest of the others."""
+    products, k, target = wanted.products, wanted.k, wanted.target
+    double = np.result_type(products.dtype, np.float64)
+    C = np.array(as_dense(products.A).matrix, dtype=double, order="F")
+    factor = products.solver
+    if isinstance(factor, DenseFactor):
+        assert products.B is not None
+        if factor.dtype != double:
+            factor = DenseFactor(products.B.matrix.astype(double))
+        C = factor.transformed(C)
+    n, largest = C.shape[0], target is Target.LARGEST
+    subset: dict[str, Any] = (
+        {"subset_by_index": [n - k - 1, n - 1], "driver": "evr"} if largest and k < n else {"driver": "evd"}
+    )
+    # only the upper triangle of C is defined
+    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, **subset)
+    ordered = target.order(values)
     chosen, others = ordered[:k], values[ordered[k:]]
     gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)
     values, Y = values[chosen], np.asfortranarray(Y[:, chosen])
-    return values, solver.unwhiten(Y) if isinstance(solver, DenseFactor) else Y, gaps
+    return values, factor.unwhiten(Y) if isinstance(factor, DenseFactor) else Y, gaps

@@ -1,77 +1,65 @@
-"""The pair in single precision, where products and factorisations take half the time, and the way back to double.
+"""Mixed precision: search in single precision, then Rayleigh–Ritz corrections in double.
 
-What single precision finds is off by its rounding, in all directions alike. `Corrector` knows from the search which of
-them are next to the wanted pair, and takes the mean of the spectrum for all others; `Polish` minimises f over the span
-of the vector, its correction and the change of the last step, with products in double precision.
+Products and factorisations take half the time in single precision. What it finds is perturbed by its rounding in all
+directions alike. `Corrector` knows from the search which eigenvectors are close to the wanted one, and takes the mean
+of the spectrum for all others; a polishing step minimises f over the span of the vector, its correction and the last
+change, with products in double precision.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from scipy.linalg import eigh
 
-from ..errors import NotPositiveDefinite
+from ..errors import Abandoned
 from ..linalg.cholesky import DenseFactor
+from ..linalg.reductions import gram, norm, vdot
+from ..linalg.rounding import Scale
 from ..objective.state import State
-from ..problem.pencil import Pencil
-from ..solvers.protocol import inverse_norm
+from ..problem.products import Products, shifted
+from ..run.iteration import Iteration, Retry, RitzBlock
+from ..run.reason import Reason
+from ..run.rules import Check, Rule
+from ..transforms import standard
 from ..typing import Array
-from .krylov.search import Search
-from .protocol import Method
+from .krylov.thick_restart import ThickRestart
+from .setup import Setup
 
-# Up to this condition of B, corrections by its factor in single precision are right to three digits.
-MAX_CONDITION = 1e4
-# Entries whose sizes are beyond these powers of two might overflow in single precision.
-EXPONENT = 16
-# Ritz vectors beyond the wanted one that a correction knows: enough for those whose values are next.
-KNOWN = 8
-# Steps after which it is better to begin anew in double precision.
-MAX_STEPS = 15
-
-
-def narrowed(pencil: Pencil) -> Pencil | None:
-    """The pair in single precision with B factorised, or None where that leaves too few digits."""
-    sizes = [pencil.A.size] if pencil.B is None else [pencil.A.size, pencil.B.size]
-    if any(size > 0 and abs(math.frexp(size)[1]) > EXPONENT for size in sizes):
-        return None
-    other = pencil.recast(np.dtype(np.complex64 if pencil.dtype.kind == "c" else np.float32))
-    if pencil.B is not None:
-        try:
-            other.solver = DenseFactor(pencil.B.matrix, other.dtype)
-        except NotPositiveDefinite:
-            return None
-        if float(pencil.B.diagonal().real.max()) * inverse_norm(other) > MAX_CONDITION:
-            return None
-    return other
+# Ritz vectors beyond the wanted one that a correction resolves.
+RESOLVED_VECTORS = 8
+# Polishing steps after which it is better to start again in double precision.
+MAX_POLISH_STEPS = 15
+# The search is to reach this fraction of the tolerance; the rest allows for the rounding of single precision.
+SEARCH_FRACTION = 0.5
+# Columns of the basis: twice those of double precision, in the same memory.
+BASIS_COLUMNS = 72
+# Stop the search at this fraction of the angle tolerance (estimate: residual / gap), which rounding may keep it above.
+ANGLE_FRACTION = 0.6
 
 
 class Corrector:
-    """d ≈ (λB − A)⁻¹r for the residual r of the nearly exact first pair, from what a search in single precision saw."""
+    """d ≈ (λB − A)⁻¹r for the residual r of the nearly exact first pair, from a search in single precision."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: ThickRestart) -> None:
         basis, size = search.basis, search.basis.size
-        count = min(1 + KNOWN, size)
+        count = min(1 + RESOLVED_VECTORS, size)
         values, S, _ = basis.ritz(count)
         self.values, self.Y = values[1:count], basis.vectors(S[:, 1:count])
         rest = float(basis.H[:size, :size].trace().real) - float(values[:count].sum())
         self.mean = rest / (size - count) if size > count else 0.0
-        self.factor = search.pencil.solver
-        self.wanted = search.wanted
+        self.factor = search.products.solver
+        self.target = search.target
 
     def __call__(self, value: float, r: Array) -> Array:
         """The correction, in double precision and of any length."""
-        z = (r / np.linalg.norm(r)).astype(self.Y.dtype)[:, None]
+        z = (r / norm(r)).astype(self.Y.dtype)[:, None]
         if isinstance(self.factor, DenseFactor):
             z = self.factor.half_solve(z)
-        c = self.Y.conj().T @ z
-        apart = value - self.values[:, None]
-        # one that is as near as this is left to Rayleigh–Ritz
+        c = gram(self.Y, z)
+        distances = value - self.values[:, None]
+        # closer ones are left to Rayleigh–Ritz
         least = 1e-4 * abs(value)
-        near = self.Y @ (c / np.where(np.abs(apart) < least, least, apart)).astype(z.dtype)
+        near = self.Y @ (c / np.where(np.abs(distances) < least, least, distances)).astype(z.dtype)
         z = (z - self.Y @ c) * (1 / (value - self.mean)) + near
         if isinstance(self.factor, DenseFactor):
             z = self.factor.unwhiten(z)
@@ -79,56 +67,53 @@ class Corrector:
 
 
 class Polished(State):
-    """A state in double precision after so many `turns`, with the change that led to it and its products."""
+    """A state in double precision after `turns` polishing steps, with the change that led to it and its products."""
 
     __slots__ = ("change", "turns")
-    change: tuple[Array, Array, Array] | None
-    turns: int
+
+    def __init__(self, products: Products, scale: Scale, x: Array, Ax: Array, Bx: Array) -> None:
+        super().__init__(products, x, Ax, Bx)
+        self.scale = scale
+        self.change: tuple[Array, Array, Array] | None = None
+        self.turns = 0
 
     @property
     def final(self) -> bool:
         """Has this gone on for too long, or is there nothing to correct?"""
-        return self.turns >= MAX_STEPS or self.residual == 0
+        return self.turns >= MAX_POLISH_STEPS or self.residual == 0
 
     @property
     def indefinite(self) -> bool:
-        """Never in the way: Rayleigh–Ritz needs no positive semidefinite A."""
+        """Rayleigh–Ritz needs no positive semidefinite A."""
         return False
 
 
-@dataclass(frozen=True)
-class Polish(Method):
-    """Rayleigh–Ritz on span{x, d, p}: x with its correction d, and the change p of the last step."""
+def first_polished(products: Products, scale: Scale, x: Array) -> Polished:
+    """The state at x, of B-norm 1, with residuals relative to `scale`; `products` are shifted as it is."""
+    Bx = products.apply_B(x)
+    length = products.B_norm(x, Bx)
+    x, Bx = x / length, Bx / length
+    return Polished(products, scale, x, products.apply_A(x, Bx), Bx)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
-        """The state at x, of B-norm 1."""
-        assert x is not None
-        Bx = pencil.apply_B(x)
-        norm = pencil.B_norm(x, Bx)
-        x, Bx = x / norm, Bx / norm
-        state = Polished(pencil, x, pencil.apply_A(x, Bx), Bx, memory)
-        state.change, state.turns = None, 0
-        return state
 
-    def step(self, state: State) -> State:
-        """One product with A and one with B."""
-        assert isinstance(state, Polished)
-        pencil, correct = state.pencil, state.memory
-        d = correct(state.value - pencil.shift, state.Ax - state.value * state.Bx)
-        d = d - np.vdot(state.Bx, d) / state.b * state.x
-        Bd = pencil.apply_B(d)
-        spans = [(state.x, state.Ax, state.Bx), (d, pencil.apply_A(d, Bd), Bd)]
-        if state.change is not None:
-            spans.append(state.change)
-        Q, AQ, BQ = (np.column_stack(vectors) for vectors in zip(*spans, strict=True))
-        c = _coefficients(Q.conj().T @ AQ, Q.conj().T @ BQ, correct)
-        new = Polished(pencil, Q @ c, AQ @ c, BQ @ c, correct)
-        new.change, new.turns = (Q[:, 1:] @ c[1:], AQ[:, 1:] @ c[1:], BQ[:, 1:] @ c[1:]), state.turns + 1
-        return new
+def polish(state: Polished, correct: Corrector) -> Polished:
+    """Rayleigh–Ritz on span{x, correction d, last change p}: one product with A and one with B."""
+    products = state.products
+    d = correct(state.value - state.scale.shift, state.Ax - state.value * state.Bx)
+    d = d - vdot(state.Bx, d) / state.b * state.x
+    Bd = products.apply_B(d)
+    spans = [(state.x, state.Ax, state.Bx), (d, products.apply_A(d, Bd), Bd)]
+    if state.change is not None:
+        spans.append(state.change)
+    Q, AQ, BQ = (np.column_stack(vectors) for vectors in zip(*spans, strict=True))
+    c = _coefficients(gram(Q, AQ), gram(Q, BQ), correct)
+    new = Polished(products, state.scale, Q @ c, AQ @ c, BQ @ c)
+    new.change, new.turns = (Q[:, 1:] @ c[1:], AQ[:, 1:] @ c[1:], BQ[:, 1:] @ c[1:]), state.turns + 1
+    return new
 
 
 def _coefficients(H: Array, G: Array, correct: Corrector) -> Array:
-    """The most wanted Ritz vector; without the last direction where that has become none of its own."""
+    """The most wanted Ritz vector; without the last direction where that has become linearly dependent."""
     scale = 1 / np.sqrt(G.diagonal().real)
     H, G = (scale[:, None] * (M + M.conj().T) * (scale / 2) for M in (H, G))
     try:
@@ -137,4 +122,94 @@ def _coefficients(H: Array, G: Array, correct: Corrector) -> Array:
         c = np.zeros(len(scale), H.dtype)
         c[:-1] = _coefficients(H[:-1, :-1], G[:-1, :-1], correct)
         return np.asarray(scale * c)
-    return np.asarray(scale * C[:, correct.wanted.order(values)[0]])
+    return np.asarray(scale * C[:, correct.target.order(values)[0]])
+
+
+class MixedPrecision(Iteration):
+    """One pair: thick-restart Lanczos in single precision, then polishing steps in double."""
+
+    retry = Retry(attempts=0, last_allowance=0.0, angles=False)
+
+    def __init__(self, setup: Setup, max_basis: int | None) -> None:
+        assert setup.single is not None
+        self.products = setup.products
+        single = Setup(setup.single, setup.target, 1, setup.rng, transform=standard(setup.single))
+        self.search = ThickRestart(single, max_basis or BASIS_COLUMNS)
+        self.corrector: Corrector | None = None
+        self.latest: State | None = None
+        self.reason: Reason | None = None
+        self.tol: float | None = None
+
+    def begin(self, rule: Rule) -> Check:
+        """The check of both phases: the search has a tighter goal, or ends where rounding may keep it above."""
+        tight = rule.tightened(SEARCH_FRACTION)
+        self.search.aim(tight.residual_tol, tight.angle_tol)
+        self.tol = rule.residual_tol
+        searching, polishing, angle = tight.begin(self.search.products), rule.begin(self.products), tight.angle_tol
+
+        def check(state: State) -> Reason | None:
+            if self.corrector is not None:
+                return polishing(state)
+            reason = searching(state)
+            if reason is None and angle is not None and self.search.values.size > 1:
+                gap = abs(float(self.search.values[0] - self.search.values[1]))
+                return Reason.PRECISION if float(self.search.errors[0]) <= ANGLE_FRACTION * angle * gap else None
+            return reason
+
+        return check
+
+    def start(self, X: Array) -> State:
+        """The first state of the search."""
+        self.search.launch(X)
+        return self._kept(self.search.ritz_pair(0))
+
+    def step(self, state: State) -> State:
+        """Advance the search, or polish."""
+        if isinstance(state, Polished):
+            assert self.corrector is not None
+            return self._kept(polish(state, self.corrector))
+        self.search.advance()
+        return self._kept(self.search.ritz_pair(0))
+
+    def _kept(self, state: State) -> State:
+        self.latest = state
+        return state
+
+    def accept(self, state: State, reason: Reason, check: Check) -> State | Reason:
+        """Go over to double precision; what polishing does not reach is left to a search in double precision."""
+        if self.corrector is None and reason.converged:
+            x = state.x.astype(self.products.dtype)
+            self.corrector = Corrector(self.search)
+            self.search.basis.release()
+            scale = self.search.scale
+            polished = first_polished(shifted(self.products, scale.shift), scale, x)
+            polished.step = state.step + 1
+            return self._kept(polished)
+        # that rounding is reached says nothing about an angle
+        unreached = self.tol is None and reason in (Reason.RESIDUAL, Reason.PRECISION)
+        if unreached or reason is Reason.EXHAUSTED:
+            raise Abandoned
+        self.reason = reason
+        return reason
+
+    def interrupted(self, reason: Reason) -> Reason:
+        """Keep the latest state."""
+        if self.latest is None:
+            if not self.search.salvage():
+                raise KeyboardInterrupt
+            self.latest = self.search.ritz_pair(0)
+        self.reason = reason
+        return reason
+
+    def block(self) -> RitzBlock:
+        """The pair; one that did not converge may still be in single precision and is projected again."""
+        state, scale = self.latest, self.search.scale
+        assert state is not None
+        done = self.reason is not None and self.reason.converged
+        x = (state.x / state.b**0.5)[:, None] if done else state.x[:, None]
+        order = None if done else self.search.target.order
+        return RitzBlock(np.array([state.value - scale.shift]), x, scale, gaps=self.search.gaps(1), order=order)
+
+    def spare(self, *, converged: bool) -> Array | None:
+        """Some Ritz vectors beyond the first, unless polishing has freed them."""
+        return self.search.spare(converged=False)

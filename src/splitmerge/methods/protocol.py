@@ -1,40 +1,51 @@
-"""What a method is: an immutable options object with a set-up, a first state and a step."""
+"""What a method is: an immutable options object that is bound to a set-up, and by default only supplies a step."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..objective.state import State, start
-from ..problem.pencil import Pencil
-from ..solvers.protocol import InnerSolver
+from ..problem.products import Products
+from ..run.iteration import Iteration
+from ..solvers import InnerSolver
 from ..typing import Array
+from .deflation import Deflation
+from .setup import Setup
 
 
 @dataclass(frozen=True)
-class Method(ABC):
-    """Solve with B by `inner`; None factorises a matrix and runs conjugate gradients on an operator."""
+class Method:
+    """Solve with B by `inner`; None factorises a matrix and runs conjugate gradients on an operator.
+
+    A method of your own implements `step`, and `setup` if its steps need something that is computed once. k pairs,
+    shifts, stopping, counting and verification come from the library.
+    """
 
     inner: InnerSolver | None = field(default=None, kw_only=True)
     # does it ever solve with B?
     solves: ClassVar[bool] = True
+    # does it compute all k pairs in one subspace, rather than one after the other by deflation?
+    subspace: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "describe")):
             raise ValueError(f"inner is {self.inner!r}; give an object such as Cholesky() or ConjugateGradient(30)")
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
-        """Whatever the steps need and is computed once: a step size, a preconditioner."""
+    def setup(self, products: Products, rng: np.random.Generator) -> Any:
+        """Whatever the steps need and is computed once (a step size, a preconditioner): the memory of the states."""
         return None
 
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
-        """The state at the start x; only a method that keeps a memory of its own goes on without one."""
-        assert x is not None
-        return start(pencil, x, memory)
+    def first(self, products: Products, x: Array, memory: Any) -> State:
+        """The state at the start x."""
+        return start(products, x, memory)
 
-    @abstractmethod
     def step(self, state: State) -> State:
         """The next iterate."""
+        raise NotImplementedError(f"{type(self).__name__} must implement step")
+
+    def bind(self, setup: Setup) -> Iteration:
+        """The iteration for k pairs: by default one pair after the other, each found vector deflated."""
+        return Deflation(self, setup)

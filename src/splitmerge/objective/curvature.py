@@ -10,7 +10,8 @@ import numpy as np
 
 from ..checks import whole
 from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
-from ..problem.pencil import Pencil, PSolver
+from ..problem.pencil import Pencil, counted
+from ..problem.products import Products, PSolver
 from ..problem.start import random_vector
 from ..typing import Array
 
@@ -18,7 +19,7 @@ from ..typing import Array
 class CurvatureBound(Protocol):
     """A way to bound λ₁(B̃), so that L₊ = 2λ₁(B̃) bounds the positive curvature of f."""
 
-    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+    def largest(self, pencil: Pencil | Products, P: PSolver | None, rng: np.random.Generator) -> float:
         """λ₁ of (PᴴP)⁻¹B, P = None for the identity."""
 
 
@@ -31,9 +32,10 @@ class LanczosBound:
     def __post_init__(self) -> None:
         whole(self.steps, "steps", 2)
 
-    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+    def largest(self, pencil: Pencil | Products, P: PSolver | None, rng: np.random.Generator) -> float:
         """λ₁ of (PᴴP)⁻¹B from at most `steps` products with B."""
-        if pencil.identity:
+        products = counted(pencil)
+        if products.identity:
             return 1.0
         solve: Callable[[Array], tuple[Array, Array]]
         x = random_vector(pencil, rng)
@@ -44,10 +46,10 @@ class LanczosBound:
             preconditioner = P
 
             def solve(y: Array) -> tuple[Array, Array]:
-                return pencil.solve_P(preconditioner, y), y
+                return products.solve_P(preconditioner, y), y
 
             x, Mx = solve(x)
-        process = LanczosProcess(lambda v, _: pencil.apply_B(v), solve, x, Mx)
+        process = LanczosProcess(lambda v, _: products.apply_B(v), solve, x, Mx)
         return largest_eigenvalue(process, self.steps)
 
 
@@ -55,7 +57,7 @@ class LanczosBound:
 class TraceBound:
     """λ₁(B) ≤ trace(B): no product at all, but often far too large, and gradient descent as much slower."""
 
-    def largest(self, pencil: Pencil, P: PSolver | None, rng: np.random.Generator) -> float:
+    def largest(self, pencil: Pencil | Products, P: PSolver | None, rng: np.random.Generator) -> float:
         """trace(B); only without a preconditioner."""
         if P is not None:
             raise ValueError("TraceBound bounds λ₁(B), not λ₁ of the preconditioned B; use LanczosBound()")

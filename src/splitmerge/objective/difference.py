@@ -19,7 +19,7 @@ from .state import State
 def gradient(state: State) -> Array:
     """∇f = 2Bx − Ax/√(xᴴAx), from the products that the state carries (equation 2.2)."""
     g = (-1.0 / state.r) * state.Ax
-    return state.pencil.kernels.axpy(state.Bx, g, a=2.0)
+    return state.products.kernels.axpy(state.Bx, g, a=2.0)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Objective:
 
     def _state(self, x: Array) -> State:
         Bx = self.pencil.apply_B(x)
-        return State(self.pencil, x, self.pencil.apply_A(x, Bx), Bx)
+        return State(self.pencil.products, x, self.pencil.apply_A(x, Bx), Bx)
 
     def value(self, x: Array) -> float:
         """f(x)."""
@@ -65,10 +65,10 @@ class Objective:
         """x − H_x(u, v)⁻¹∇f, by the closed form of equation 4.4; v = 0 is a step of the power method."""
         Fv = _admissible(x, v, F)
         state = self._state(x)
-        if self.pencil.solver is None and self.pencil.B is not None:
-            self.pencil.solver = factorise(self.pencil.B)
-        Tx, _ = self.pencil.solve_B(state.Ax)
-        Gv, _ = self.pencil.solve_B(Fv)
+        B = self.pencil.B
+        products = self.pencil.products.solving(None if B is None else factorise(B))
+        Tx, _ = products.solve_B(state.Ax)
+        Gv, _ = products.solve_B(Fv)
         sigma = 1 - float(Fv @ Gv) / (2 * state.r)
         if sigma <= 0:
             raise ValueError(f"v is too long: σ = {sigma:.3g} must be positive, so that H_x(u, v) is positive definite")

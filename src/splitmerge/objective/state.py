@@ -1,4 +1,4 @@
-"""One iterate x of a method, with A x and B x beside it, so that watching it costs no product."""
+"""One iterate x of a method together with A x and B x, so that monitoring it costs no product."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..linalg.reductions import gram, vdot
+from ..linalg.rounding import Scale, relative
 from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..typing import Array
 
 
 class Frame:
-    """A B-orthonormal basis U of a space that angles are measured to; `inside` is the same in other coordinates."""
+    """A B-orthonormal basis U of a space that angles are measured to; `inside` are its coordinates in a transform."""
 
     __slots__ = ("BU", "U", "inside")
 
@@ -24,20 +27,26 @@ class Frame:
 class State:
     """An iterate x of the (shifted, deflated, scaled) pencil with A x, B x, s = xᴴAx, r = √s and b = xᴴBx.
 
-    `eigenvalue` and `vector` are in the user's units and coordinates.
+    `eigenvalue` and `vector` are in the user's units and coordinates. `scale` says what residuals are relative to.
     """
 
-    __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "pencil", "r", "s", "step", "x")
+    __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "products", "r", "s", "scale", "step", "x")
 
-    def __init__(self, pencil: Pencil, x: Array, Ax: Array, Bx: Array, memory: Any = None) -> None:
-        self.pencil, self.x, self.Ax, self.Bx, self.memory = pencil, x, Ax, Bx, memory
-        self.s = pencil.kernels.dot(x, Ax)
-        self.b = pencil.kernels.dot(x, Bx)
+    def __init__(self, products: Products, x: Array, Ax: Array, Bx: Array, memory: Any = None) -> None:
+        self.products, self.x, self.Ax, self.Bx, self.memory = products, x, Ax, Bx, memory
+        self.scale: Scale = products.scale
+        self.s = products.kernels.dot(x, Ax)
+        self.b = products.kernels.dot(x, Bx)
         if self.b <= 0:
-            pencil.B_norm(x, Bx)
+            products.B_norm(x, Bx)
         self.r = math.sqrt(self.s) if self.s > 0 else 0.0
         self.step = 0
         self._residual = -1.0
+
+    @property
+    def pencil(self) -> Pencil:
+        """The pencil that x belongs to."""
+        return self.products.pencil
 
     @property
     def value(self) -> float:
@@ -47,11 +56,11 @@ class State:
     @property
     def eigenvalue(self) -> float:
         """The eigenvalue estimate in the user's units."""
-        return self.pencil.original(self.s / self.b)
+        return self.pencil.value_of(self.s / self.b - self.scale.shift)
 
     @property
     def vector(self) -> Array:
-        """x in the user's coordinates; `x` itself is of the pencil, which may be scaled."""
+        """x in the user's coordinates; `x` itself belongs to the pencil, which may be scaled."""
         return self.pencil.vectors_of(self.x)
 
     @property
@@ -61,7 +70,7 @@ class State:
 
     @property
     def f(self) -> float:
-        """The objective xᴴBx − √(xᴴAx)."""
+        """The objective xᴴBx − √(xᴴAx) (equation 2.1)."""
         return self.b - self.r
 
     @property
@@ -72,15 +81,20 @@ class State:
         return self._residual
 
     def _relative_residual(self) -> float:
-        kernels, value = self.pencil.kernels, self.s / self.b
+        kernels, value = self.products.kernels, self.s / self.b
         error = kernels.norm(kernels.axpy(self.Bx, self.Ax.copy(), a=-value))
-        return relative(error, magnitude(self.pencil, value) * kernels.norm(self.Bx))
+        return relative(error, self.scale.magnitude(value) * kernels.norm(self.Bx))
 
     @property
     def rounding(self) -> float:
         """The residual that rounding alone may leave; below it x solves a pair that differs by a few ulp."""
-        norm = self.pencil.kernels.norm
-        return rounding_level(self.pencil, self.s / self.b, norm(self.x), norm(self.Bx))
+        norm = self.products.kernels.norm
+        return self.scale.rounding_level(self.s / self.b, norm(self.x), norm(self.Bx))
+
+    @property
+    def at_rounding(self) -> bool:
+        """Is the residual at the level of rounding?"""
+        return self.residual <= self.scale.excusable(self.rounding)
 
     def sine(self, frame: Frame) -> float:
         """sin of the B-angle between x and the space of the frame."""
@@ -89,15 +103,15 @@ class State:
     @property
     def final(self) -> bool:
         """Is there no further step, because A x vanishes or the search space is exhausted?"""
-        return self.s <= self.pencil.eps**2 * self.pencil.radius * self.b
+        return self.s <= self.scale.eps**2 * self.scale.radius * self.b
 
     @property
     def indefinite(self) -> bool:
-        """Does x show that A has a negative eigenvalue? The objective needs A to be positive semidefinite."""
-        return self.s < -100 * self.pencil.eps * self.pencil.radius * self.b
+        """Does x show that A has a negative eigenvalue? The objective needs a positive semidefinite A."""
+        return self.s < -100 * self.scale.eps * self.scale.radius * self.b
 
     def rescale(self) -> float:
-        """Turn x into its multiple with the least f and return the factor; for a method's own fresh state only.
+        """Scale x to its multiple of least f and return the factor; for a method's own fresh state only.
 
         There 2√(xᴴAx) is the Rayleigh quotient λ, and f is −λ/4.
         """
@@ -106,50 +120,39 @@ class State:
             return 1.0
         self.x *= factor
         self.Ax *= factor
-        if not self.pencil.identity:
+        if not self.products.identity:
             self.Bx *= factor
         self.s, self.r, self.b = self.s * factor**2, self.r * factor, self.b * factor**2
         return factor
 
 
-def start(pencil: Pencil, x: Array, memory: Any = None) -> State:
-    """The first state: one product with B and one with A, and the scaling that every method starts from."""
-    x, Bx = pencil.project(x, pencil.apply_B(x))
-    norm = pencil.B_norm(x, Bx)
+def start(products: Products, x: Array, memory: Any = None) -> State:
+    """The first state: one product with B, one with A, and the scaling that every method starts from."""
+    x, Bx = products.project(x, products.apply_B(x))
+    norm = products.B_norm(x, Bx)
     x, Bx = x / norm, Bx / norm
-    if pencil.identity:
+    if products.identity:
         Bx = x
-    state = State(pencil, x, pencil.apply_A(x, Bx), Bx, memory)
+    state = State(products, x, products.apply_A(x, Bx), Bx, memory)
     state.rescale()
     return state
 
 
 def sine(x: Array, Bx: Array, U: Array, BU: Array) -> float:
     """sin of the B-angle between x and the span of the B-orthonormal U, without the cancellation of 1 − cos²."""
-    c = BU.conj().T @ x
-    square = np.vdot(x - U @ c, Bx - BU @ c).real / np.vdot(x, Bx).real
+    c = gram(BU, x)
+    square = vdot(x - U @ c, Bx - BU @ c).real / vdot(x, Bx).real
     return math.sqrt(max(float(square), 0.0))
 
 
-def excusable(pencil: Pencil, rounding: float) -> float:
-    """As much of the level of rounding as may pass for convergence: 5e-7 in double and 2e-3 in single precision."""
-    return min(rounding, float(pencil.eps**0.4))
-
-
-def magnitude(pencil: Pencil, value: float) -> float:
-    """What the error of an eigenvalue is relative to: itself, but a value lost beside the largest counts as zero."""
-    return max(abs(value), math.sqrt(pencil.eps) * pencil.radius)
-
-
-def rounding_level(pencil: Pencil, value: float, length: float, scale: float) -> float:
-    """4 √n eps (|A| + Λ|B|) ‖x‖ relative to `scale`, the size of λBx; |·| is the largest entry."""
-    B_size = 1.0 if pencil.B is None else pencil.B.size
-    size = pencil.A.size + max(pencil.radius, abs(value)) * B_size
-    return 4 * math.sqrt(pencil.n) * pencil.eps * relative(size * length, scale)
-
-
-def relative(error: float, size: float) -> float:
-    """error / size, with 0/0 = 0: a vanishing pair has no error."""
-    if error == 0:
-        return 0.0
-    return error / size if size > 0 else math.inf
+def as_frame(U: Array, products: Products) -> Frame:
+    """The frame of the span of the columns U, which must be linearly independent."""
+    BU = np.column_stack([products.apply_B(np.ascontiguousarray(u)) for u in U.T])
+    if U.shape[1] == 1:
+        norm = products.B_norm(U[:, 0], BU[:, 0])
+        return Frame(U / norm, BU / norm)
+    values, C = np.linalg.eigh(gram(U, BU))
+    if not values[0] > 1e3 * products.eps * values[-1]:
+        raise ValueError("the columns of reference are linearly dependent; give independent ones")
+    C = C / np.sqrt(values)
+    return Frame(U @ C, BU @ C)

@@ -1,198 +1,120 @@
-"""The one place that chooses: LAPACK or the iteration, which pair it runs on, and what is factorised for it."""
+"""The one place that chooses the candidates for a solve. It makes no product and no factorisation."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
-
-from ..linalg.cholesky import DenseFactor
-from ..methods.krylov.accelerated import Accelerated
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
-from ..methods.lobpcg.search import usual_block
-from ..methods.mixed_precision import narrowed
-from ..preconditioners import Preconditioner
-from ..preparation.attach import attach
-from ..preparation.matrix_free import largest_without_solves, smallest_without_solves, solver_for
-from ..preparation.shifted import near, smallest
-from ..preparation.trials import predicted
-from ..problem.operator import as_dense
 from ..problem.pencil import Pencil
-from ..problem.target import Wanted
-from ..solvers.conjugate_gradient import ConjugateGradient
-from ..transforms.standard import domain_of
-from .plan import Route
+from ..problem.problem import Problem
+from ..problem.target import Target
+from .costs import fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
+from .plan import Candidate, Engine, Map, Plan
 
-# Up to this size LAPACK is the faster one, whatever the kind of the matrices and whatever k is.
-SMALL = 100
-# Dense matrices: up to this size for one pair, and so much further for each more.
-SMALL_DENSE, A_PAIR_MORE = 200, 20
-# Beyond this share of the spectrum, LAPACK is the faster one as long as its matrices fit.
-SHARE = 1 / 6
-DENSE_LIMIT = 4000
-# The smallest of an operator up to this size are found by forming it.
-SMALL_OPERATOR = 1000
-# An operator B that takes more steps of conjugate gradients a solve is not solved with. To do without solves takes so
-# many times the steps of one, and as many vectors take part.
-MANY, LOCAL_STEPS = 1000, 4
-# Dense matrices from this size on are searched in single precision, where that will do.
-NARROW = 400
+# The smallest of an operator up to this n are found by computing its entries.
+FORMED_N = 1000
+# Dense matrices from this n on are searched in single precision where that suffices.
+MIXED_PRECISION_N = 400
+# The least residual and the least sine that polishing reaches in few enough steps to pay.
+MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 
 
-def prefers_lapack(n: int, k: int, *, dense: bool) -> bool:
-    """Is a whole decomposition expected to be faster than an iteration?"""
-    small = SMALL_DENSE + A_PAIR_MORE * (k - 1) if dense else SMALL
-    return n <= DENSE_LIMIT and (n <= small or k > SHARE * n)
-
-
-def choose(
-    pencil: Pencil,
-    k: int,
-    which: str,
-    sigma: float | None,
-    method: Accelerated | LocallyOptimal | None,
-    rng: np.random.Generator,
-    *,
-    iterate: bool,
-    narrow: bool = False,
-    hint: Preconditioner | None = None,
-) -> Route:
-    """The route for the k wanted pairs.
-
-    `iterate` says that the caller asked for an iteration in some way, `narrow` that a search in single precision and
-    polishing would do. `hint` is what the caller knows of an inverse: of A for the smallest, otherwise of B.
-    """
-    n = pencil.n
-    lapack = method is None and not iterate and prefers_lapack(n, k, dense=pencil.dense)
-    if lapack:
-        # an operator is multiplied by the columns of the identity
-        pencil.counts.setup.A_products += n * (pencil.A.matrix is None)
-        pencil.A = as_dense(pencil.A)
-        if pencil.B is not None:
-            pencil.counts.setup.B_products += n * (pencil.B.matrix is None)
-            pencil.B = as_dense(pencil.B)
-    inner = None if method is None else method.inner
-    if sigma is not None:
-        route = near(pencil, sigma / pencil.unit, k, lapack=lapack)
-    elif isinstance(method, LocallyOptimal) or (hint is not None and which == "smallest" and not lapack):
-        route = _without_solves(pencil, k, which, getattr(method, "preconditioner", None) or hint)
-    elif which == "smallest":
-        formed = not lapack and _form_A(pencil)
-        route = smallest(pencil, k, inner, rng, lapack=lapack)
-        if formed:
-            route.say(f"The operator A was formed by {n} products: its smallest would take more than those.")
+def choose(problem: Problem, pencil: Pencil) -> Plan:
+    """The candidates for the k wanted pairs, in the order in which they are tried."""
+    method, k = problem.method, problem.k
+    if method is not None and not method.subspace:
+        return Plan((Candidate(Engine.DEFLATION),))
+    lapack = method is None and not problem.iterates and prefers_lapack(pencil.n, k, dense=pencil.dense)
+    forms_A = lapack or (pencil.A.matrix is None and _forms_A(problem, pencil))
+    entries = lapack or ((pencil.A.matrix is not None or forms_A) and (pencil.B is None or pencil.B.matrix is not None))
+    if problem.sigma is not None:
+        if not entries:
+            raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
+        plan = _nearest(problem, pencil, lapack=lapack)
+    elif isinstance(method, LocallyOptimal) or (
+        problem.preconditioner is not None and problem.which == "smallest" and not lapack
+    ):
+        plan = _matrix_free(problem, pencil)
+    elif problem.which == "smallest":
+        plan = _smallest(problem, pencil, entries=entries, lapack=lapack)
     else:
-        route = Route(pencil, {"magnitude": Wanted.MAGNITUDE, "ends": Wanted.ENDS}.get(which, Wanted.LARGEST))
-    untold = inner is None and hint is None and route.pencil is pencil and route.domain is None
-    if narrow and not lapack and untold:
-        _narrow(route)
-    if route.pencil.solver is None and route.domain is None:
-        route = _attach(route, inner, hint, k)
+        plan = _largest(problem, pencil, lapack=lapack)
+    return Plan(plan.candidates, plan.prediction, forms_A, forms_B=lapack)
+
+
+def _forms_A(problem: Problem, pencil: Pencil) -> bool:
+    """Would the smallest of an operator take more products than its n columns?"""
+    matrix_free = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
+    smallest = problem.which == "smallest" and problem.sigma is None
+    return smallest and not matrix_free and pencil.n <= FORMED_N
+
+
+def _largest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
+    """The largest, the largest by magnitude, or both ends, of (A, B) itself."""
+    target = Target.of(problem.which)
+    krylov = Candidate(Engine.KRYLOV, target=target)
     if lapack:
-        route.say(f"LAPACK computed the pairs directly: for k = {k} of n = {n} that is faster than to iterate.")
-    elif route.domain is None:
-        route.domain = domain_of(route.narrow or route.pencil)
-        if route.narrow is None:
-            _form(route, k)
-    return route
+        return Plan((Candidate(Engine.LAPACK, target=target), krylov))
+    prediction = None if pencil.B is None else predicted(pencil.B)
+    if _suits_single(problem, pencil):
+        return Plan((Candidate(Engine.MIXED_PRECISION, target=target), krylov), prediction)
+    return Plan((krylov,), prediction)
 
 
-def _narrow(route: Route) -> None:
-    """Search in single precision where that pays: dense matrices that are not small, B well enough conditioned."""
-    pencil = route.pencil
-    if not pencil.dense or pencil.n < NARROW or pencil.dtype.char not in "dD":
-        return
-    route.narrow = narrowed(pencil)
-    if route.narrow is not None:
-        # right to the digits that error bounds need
-        pencil.solver = route.narrow.solver
-        route.say("B was factorised and the search made in single precision; double precision polished the result.")
-
-
-def _form(route: Route, k: int) -> None:
-    """Form U⁻ᴴAU⁻¹ when the products are expected to be so many that the half solves cost more than that.
-
-    Forming it takes as long as the half solves of 100 (n = 256) to 210 (n = 4096) products.
-    """
-    pencil = route.pencil
-    expected = _expected(pencil.n, k)
-    if isinstance(pencil.solver, DenseFactor) and pencil.A.kind == "dense" and expected > 220:
-        pencil.explicit = pencil.solver.transformed(np.array(pencil.A.matrix, order="F"))
-        route.say(f"Some {expected:.0f} products were expected, so the transformed matrix U⁻ᴴAU⁻¹ was formed.")
-
-
-def _expected(n: int, k: int) -> float:
-    """How many products a search for k pairs takes on average of the paper's pairs."""
-    return float((18 + 5 * k) * (n / 512) ** 0.4)
-
-
-def _without_solves(pencil: Pencil, k: int, which: str, preconditioner: Preconditioner | None) -> Route:
-    """The route of `LocallyOptimal`."""
-    if which == "largest":
-        return largest_without_solves(pencil, preconditioner)
-    route = smallest_without_solves(pencil, k, preconditioner, predicted(pencil.A), must=True)
-    assert route is not None
-    return route
-
-
-def _attach(route: Route, inner: Any, hint: Preconditioner | None, k: int) -> Route:
-    """Give the pencil its solver for B, or go over to a route that needs none."""
-    pencil = route.pencil
-    if inner is None and pencil.B is not None:
-        if pencil.B.matrix is not None and hint is None:
-            inner = solver_for(route, k)
-        else:
-            inner = _solver_of_operator(route, hint, k)
-            if inner is None and pencil.B.matrix is None:
-                return largest_without_solves(pencil, hint)
-    inner = attach(pencil, inner)
-    if inner is None:
-        route.say("B is the identity, so no work was done for it.")
-    else:
-        route.say(f"Systems with B were solved by {inner.describe(pencil)}.")
-    return route
-
-
-def _solver_of_operator(route: Route, hint: Preconditioner | None, k: int) -> ConjugateGradient | None:
-    """The way with the fewest products: to solve by conjugate gradients, not to solve at all, or to form B (None)."""
-    pencil, n = route.pencil, route.pencil.n
-    inner = ConjugateGradient(None, hint, tol=1e-13)
-    forming = n if n <= DENSE_LIMIT and hint is None else math.inf
-    # what a step of a solve stands for, without solves and with them
-    descent = LOCAL_STEPS * usual_block(k) if route.wanted is Wanted.LARGEST else math.inf
-    solution = 2 * _expected(n, k)
-    steps = _steps_of_a_solve(pencil, inner, min(MANY, forming / min(descent, solution)))
-    if steps * solution <= min(forming, steps * descent):
-        return inner
-    if forming <= steps * descent:
-        pencil.counts.setup.B_products += n
-        assert pencil.B is not None
-        pencil.B = as_dense(pencil.B)
-        route.say(f"Solves with the operator B were expected to take more than {n} products: B was formed.")
-    return None
-
-
-def _steps_of_a_solve(pencil: Pencil, inner: ConjugateGradient, most: float) -> float:
-    """How many steps of conjugate gradients solve a system with B; infinite if more than `most`.
-
-    Where a quarter of them does not show a quarter of the digits, nearly, the rest is not tried.
-    """
-    b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
-    tally = pencil.counts.setup
-    for share, left in ((0.25, 10 * inner.tol**0.25), (1.0, 1e3 * pencil.eps)):
-        before = tally.B_products
-        _, Bw = replace(inner, max_steps=math.ceil(share * most)).prepare(pencil).solve(b, None, None)
-        if not np.linalg.norm(b - Bw) <= left * np.linalg.norm(b):
-            return math.inf
-    return tally.B_products - before
-
-
-def _form_A(pencil: Pencil) -> bool:
-    """Compute the columns of a small operator A, whose smallest would take more products than those."""
-    if pencil.A.matrix is not None or pencil.n > SMALL_OPERATOR:
+def _suits_single(problem: Problem, pencil: Pencil) -> bool:
+    """Can single precision with polishing reach what is asked for, and does it pay?"""
+    if problem.k > 1 or problem.given or problem.certify or problem.preconditioner is not None:
         return False
-    pencil.counts.setup.A_products += pencil.n
-    pencil.A = as_dense(pencil.A)
-    return True
+    if problem.method is not None and problem.method.inner is not None:
+        return False
+    residual, angle = problem.rule.residual_tol, problem.rule.angle_tol
+    if residual is None and angle is None:
+        return False
+    reachable = (residual is None or residual >= MIXED_PRECISION_TOL) and (
+        angle is None or angle >= MIXED_PRECISION_SINE
+    )
+    return reachable and pencil.dense and pencil.n >= MIXED_PRECISION_N and pencil.dtype.char in "dD"
+
+
+def _smallest(problem: Problem, pencil: Pencil, *, entries: bool, lapack: bool) -> Plan:
+    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries.
+
+    Where a factorisation of A may take more time or memory than an iteration, the set-up compares the two.
+    """
+    inner = None if problem.method is None else problem.method.inner
+    if not entries or inner is not None:
+        prediction = None if pencil.B is None or inner is not None else predicted(pencil.B)
+        return Plan((Candidate(Engine.KRYLOV, Map.NEGATED),), prediction)
+    swapped = Candidate(Engine.KRYLOV, Map.SWAPPED, clear=True)
+    below = Candidate(Engine.KRYLOV, Map.SWAPPED_BELOW)
+    if lapack:
+        direct = Candidate(Engine.LAPACK, Map.SWAPPED, clear=True), Candidate(Engine.LAPACK, Map.NEGATED)
+        return Plan((*direct, swapped, below))
+    prediction = predicted(pencil.A)
+    if prediction is None or is_quick(prediction, problem.k):
+        return Plan((swapped, below), prediction)
+    if fits(prediction) and not may_beat_factorisation(pencil, problem.k, prediction):
+        return Plan((swapped, below), prediction)
+    trial = Candidate(Engine.LOBPCG, Map.NEGATED, trial=True)
+    return Plan((trial, swapped, below), prediction)
+
+
+def _matrix_free(problem: Problem, pencil: Pencil) -> Plan:
+    """LOBPCG, as it was asked for; the preconditioner is given or chosen by a trial."""
+    if problem.which == "largest":
+        return Plan((Candidate(Engine.LOBPCG),))
+    given = getattr(problem.method, "preconditioner", None) or problem.preconditioner
+    prediction = None if given is not None else predicted(pencil.A)
+    return Plan((Candidate(Engine.LOBPCG, Map.NEGATED),), prediction)
+
+
+def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
+    """The largest of (B, A − σB) or (B, σB − A) if one of them is definite, otherwise shift-invert at σ."""
+    assert problem.sigma is not None
+    sigma = problem.sigma / pencil.unit
+    candidates = [
+        Candidate(engine, Map.SWAPPED, sigma=sigma, sign=sign, clear=True)
+        for engine in (Engine.LAPACK, Engine.KRYLOV)[not lapack :]
+        for sign in (1, -1)
+    ]
+    if lapack:
+        candidates.insert(2, Candidate(Engine.LAPACK, target=Target.closest(sigma)))
+    return Plan((*candidates, Candidate(Engine.SHIFT_INVERT, sigma=sigma)))

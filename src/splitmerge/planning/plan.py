@@ -1,55 +1,64 @@
-"""How the pairs will be sought."""
+"""`Plan`: the candidates for a solve in the order in which they are tried, each with a predicted cost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum
 
-import numpy as np
-
-from ..preconditioners import Preconditioner
-from ..problem.pencil import Pencil, PSolver
-from ..problem.target import Wanted
-from ..sparse_direct.prediction import Prediction
-from ..transforms.standard import Domain
-from ..typing import Array
+from ..problem.target import Target
+from ..sparse_direct import Prediction
 
 
-@dataclass
-class Local:
-    """What a search without solves needs: the preconditioner, and whether residuals are relative to |λ| itself."""
+class Engine(Enum):
+    """How the pairs of the (mapped) pencil are computed."""
 
-    preconditioner: Preconditioner | None
-    P: PSolver | None
-    itself: bool
+    LAPACK = "LAPACK"
+    MIXED_PRECISION = "thick-restart Lanczos in single precision, polished in double"
+    KRYLOV = "thick-restart Lanczos"
+    SHIFT_INVERT = "shift-invert thick-restart Lanczos"
+    LOBPCG = "LOBPCG"
+    DEFLATION = "one pair after the other by deflation"
 
 
-@dataclass
-class Route:
-    """How the pairs will be sought: the most `wanted` of `pencil`, in `domain`, or by LAPACK when there is none.
+class Map(Enum):
+    """Which pencil the engine works on."""
 
-    `local` says that the search is to be one without solves.
+    SAME = "(A, B)"
+    NEGATED = "(−A, B)"
+    # (B, ±(A − σB)) for a definite A − σB: at a given σ; at the least one that makes A + ηB definite
+    SWAPPED = "(B, A − σB)"
+    SWAPPED_BELOW = "(B, A + ηB)"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to compute the pairs; the set-up takes the first that holds.
+
+    `sigma` and `sign` belong to the map or to the shift, in the units of the scaled pair. `clear` requires σ to be
+    clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. `provisional`
+    results are replaced by those of the next candidate when their recomputed residuals miss the tolerance.
     """
 
-    pencil: Pencil
-    wanted: Wanted = Wanted.LARGEST
-    domain: Domain | None = None
-    sigma: float | None = None
-    lines: list[str] = field(default_factory=list)
-    # the pair in single precision, where the search is to be made in that
-    narrow: Pencil | None = None
-    local: Local | None = None
-    # what the factorisation of the pencil's B was expected to cost, if that was asked
-    prediction: Prediction | None = None
+    engine: Engine
+    map: Map = Map.SAME
+    target: Target = Target.LARGEST
+    sigma: float = 0.0
+    sign: int = 1
+    clear: bool = False
+    trial: bool = False
 
     @property
-    def order(self) -> Callable[[Array], Array] | None:
-        """For LAPACK, which has all values: their indices, the most wanted first; None just for the largest."""
-        sigma = self.sigma
-        if sigma is not None:
-            return lambda values: np.argsort(np.abs(values - sigma), kind="stable")
-        return None if self.wanted is Wanted.LARGEST else self.wanted.order
+    def provisional(self) -> bool:
+        """May the next candidate be needed after this one was run?"""
+        return self.engine in (Engine.LAPACK, Engine.MIXED_PRECISION)
 
-    def say(self, line: str) -> None:
-        """Add a sentence to what `explain` tells."""
-        self.lines.append(line)
+
+@dataclass(frozen=True)
+class Plan:
+    """The candidates, and the predicted cost of the factorisation they may make (None where n is small)."""
+
+    candidates: tuple[Candidate, ...]
+    prediction: Prediction | None = None
+    # are the entries of A or B put into a dense array before anything else?
+    forms_A: bool = False
+    forms_B: bool = False

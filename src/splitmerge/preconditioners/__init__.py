@@ -6,18 +6,18 @@ from .exact import Exact, SquareRoot
 from .incomplete_cholesky import IncompleteCholesky
 from .low_rank import LowRank
 from .multigrid import MultiGrid
-from .user import Given, GivenDiagonal
+from .user import UserDiagonal, UserPreconditioner
 
 __all__ = [
     "Diagonal",
     "Exact",
     "Factored",
-    "Given",
-    "GivenDiagonal",
     "IncompleteCholesky",
     "LowRank",
     "MultiGrid",
     "Preconditioner",
     "Prepared",
     "SquareRoot",
+    "UserDiagonal",
+    "UserPreconditioner",
 ]

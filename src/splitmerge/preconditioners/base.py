@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.pencil import Pencil
+from ..problem.pencil import Pencil, counted
+from ..problem.products import Products
 from ..typing import Array
 
 
@@ -57,16 +58,16 @@ class Factored(Prepared):
 class Preconditioner(ABC):
     """Options of a preconditioner; `prepare` builds P for one pencil."""
 
-    def prepare(self, pencil: Pencil) -> Prepared:
+    def prepare(self, pencil: Pencil | Products) -> Prepared:
         """P for this pencil's B; the identity needs none."""
         if pencil.B is None:
             return Identity()
         if pencil.B.matrix is None:
             raise ValueError(f"the preconditioner {self!r} needs the entries of B, and B is an operator")
-        return self._prepare(pencil)
+        return self._prepare(counted(pencil))
 
     @abstractmethod
-    def _prepare(self, pencil: Pencil) -> Prepared: ...
+    def _prepare(self, pencil: Products) -> Prepared: ...
 
 
 class Identity(Factored):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
 
@@ -16,11 +16,11 @@ from .base import Factored, Preconditioner, Prepared
 class Diagonal(Preconditioner):
     """Jacobi: costs nothing, and is enough for mass matrices."""
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         return Rooted(root_of_diagonal(pencil))
 
 
-def root_of_diagonal(pencil: Pencil) -> Array:
+def root_of_diagonal(pencil: Products) -> Array:
     """√diag(B), checked to be positive."""
     assert pencil.B is not None
     d = pencil.B.diagonal().real

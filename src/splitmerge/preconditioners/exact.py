@@ -10,7 +10,7 @@ from scipy.linalg import get_blas_funcs
 
 from ..linalg.cholesky import DenseFactor
 from ..problem.factorise import factorise
-from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.protocol import Triangular
 from ..typing import Array
@@ -22,7 +22,7 @@ from .triangular import SparseTriangular
 class Exact(Preconditioner):
     """P = Lᴴ, the Cholesky factor of B = L Lᴴ."""
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
         # the factor that the pencil already solves with serves here too
         factor = pencil.solver
@@ -76,7 +76,7 @@ class _SparseCholesky(SparseTriangular):
 class SquareRoot(Preconditioner):
     """P = B^½ from a full eigendecomposition of B: for theory and tests, as it costs far more than `Exact`."""
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
         factorise(pencil.B)
         matrix = pencil.B.matrix

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..checks import real
-from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..sparse_direct.superlu import symmetric_lu
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
@@ -30,7 +30,7 @@ class IncompleteCholesky(Preconditioner):
         real(self.drop_tol, "drop_tol", least=0, below=1)
         real(self.fill, "fill", least=1)
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
         root = root_of_diagonal(pencil)
         inverse = sp.diags_array(1 / root)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..checks import whole
 from ..linalg.lanczos import LanczosProcess
-from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..problem.start import random_vector
 from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
@@ -29,7 +29,7 @@ class LowRank(Preconditioner):
     def __post_init__(self) -> None:
         whole(self.rank, "rank", 1)
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         root = root_of_diagonal(pencil)
         x = random_vector(pencil, np.random.default_rng(self.seed))
         process = LanczosProcess(lambda v, _: pencil.apply_B(v / root) / root, lambda y: (y, y), x, x)

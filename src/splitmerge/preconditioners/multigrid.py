@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..linalg.lanczos import LanczosProcess
 from ..linalg.reductions import column_norms
 from ..problem.pencil import Pencil
+from ..problem.products import Products
 from ..typing import Array
 from .base import Preconditioner, Prepared
 
@@ -40,7 +41,7 @@ class MultiGrid(Preconditioner):
         if self.near_null is not None and np.ndim(self.near_null) != 2:
             raise ValueError(f"near_null has shape {np.shape(self.near_null)}; give columns, shape (n, r)")
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
         from pyamg import smoothed_aggregation_solver  # only who needs it pays for its import
 
@@ -48,7 +49,7 @@ class MultiGrid(Preconditioner):
             raise ValueError("MultiGrid is for a sparse matrix, and this one is dense; take Exact() or Diagonal()")
         vectors = self.near_null
         if vectors is not None:
-            vectors = pencil.from_vectors(np.asarray(vectors, dtype=pencil.dtype))
+            vectors = pencil.pencil.from_vectors(np.asarray(vectors, dtype=pencil.dtype))
             if vectors.shape[0] != pencil.n:
                 raise ValueError(f"near_null has shape {vectors.shape}; give columns of length {pencil.n}")
         matrix = sp.csr_matrix(pencil.B.matrix / pencil.B.size)

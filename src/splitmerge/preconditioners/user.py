@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..problem.pencil import Pencil
+from ..problem.pencil import Pencil, counted
+from ..problem.products import Products
 from ..typing import Array
 from .base import Preconditioner, Prepared
 from .diagonal import Rooted
 
 
 @dataclass(frozen=True)
-class Given(Preconditioner):
+class UserPreconditioner(Preconditioner):
     """`inverse` (anything with `@`, or a function) applies an approximate inverse of B, Hermitian positive definite."""
 
     inverse: Any = field(repr=False)
@@ -27,9 +28,9 @@ class Given(Preconditioner):
                 f"that applies an approximate inverse"
             )
 
-    def prepare(self, pencil: Pencil) -> Prepared:
+    def prepare(self, pencil: Pencil | Products) -> Prepared:
         """Check it on one vector."""
-        P = _Given(pencil, self.inverse)
+        P = _User(counted(pencil).pencil, self.inverse)
         b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
         size = float(np.vdot(b, P.gram_solve(b)).real)
         if not (0 < size < np.inf):
@@ -39,11 +40,11 @@ class Given(Preconditioner):
             )
         return P
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         return self.prepare(pencil)
 
 
-class _Given(Prepared):
+class _User(Prepared):
     def __init__(self, pencil: Pencil, inverse: Any) -> None:
         self.pencil, self.inverse = pencil, inverse
 
@@ -58,7 +59,7 @@ class _Given(Prepared):
 
 
 @dataclass(frozen=True)
-class GivenDiagonal(Preconditioner):
+class UserDiagonal(Preconditioner):
     """The diagonal of an operator B, for Jacobi's preconditioner."""
 
     diagonal: Any = field(repr=False)
@@ -70,13 +71,13 @@ class GivenDiagonal(Preconditioner):
         if not (np.isfinite(d).all() and (d > 0).all()):
             raise ValueError("diagonal has entries that are not positive; that of a positive definite matrix is")
 
-    def prepare(self, pencil: Pencil) -> Prepared:
+    def prepare(self, pencil: Pencil | Products) -> Prepared:
         """√d in the coordinates of the pencil."""
-        d = np.asarray(self.diagonal, dtype=np.float64)
+        d, scaling = np.asarray(self.diagonal, dtype=np.float64), counted(pencil).pencil.scaling
         if d.size != pencil.n:
             raise ValueError(f"diagonal has {d.size} entries, but the pair is of size {pencil.n}")
-        root = np.sqrt(d) * (1.0 if pencil.scaling is None else pencil.scaling)
+        root = np.sqrt(d) * (1.0 if scaling is None else scaling)
         return Rooted(root.astype(np.empty(0, pencil.dtype).real.dtype))
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
+    def _prepare(self, pencil: Products) -> Prepared:
         return self.prepare(pencil)

@@ -13,8 +13,9 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ..errors import NotPositiveDefinite
 from ..typing import Array
+from .adapt import adapt
 from .factorise import is_definite
-from .operator import Operator, adapt, plus
+from .operator import Operator, plus
 
 T = TypeVar("T")
 

@@ -1,32 +1,50 @@
-"""Starting vectors: random or given by the user."""
+"""Starting vectors: random ones, or those that the user gives."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..problem.pencil import Pencil
+from ..linalg import reductions
 from ..typing import Array
+from .pencil import Pencil
 
 
 class Space(Protocol):
-    """Anything that has vectors: a pencil, a domain."""
+    """Anything that has vectors: a pencil, its products, a transformation."""
 
     n: int
     dtype: np.dtype[Any]
 
 
-def random_vector(pencil: Space, rng: np.random.Generator) -> Array:
-    """A normally distributed start in the pencil's dtype."""
-    x = rng.standard_normal(pencil.n)
-    if pencil.dtype.kind == "c":
-        x = x + 1j * rng.standard_normal(pencil.n)
-    return x.astype(pencil.dtype)
+@dataclass(frozen=True)
+class Warm:
+    """The start of a resumed solve: the vectors of an earlier solution, best first, and its shift.
+
+    Unlike `x0` of the user, it may hold more than k vectors.
+    """
+
+    vectors: Array
+    shift: float = 0.0
+
+
+def random_vector(space: Space, rng: np.random.Generator) -> Array:
+    """A normally distributed vector in the dtype of `space`."""
+    return reductions.random_vector(space.n, space.dtype, rng)
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """NumPy's generator for a seed, a generator or None."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"rng is {rng!r}; give a seed (a whole number, not negative), a Generator or None") from error
 
 
 def columns(given: Any, name: str, pencil: Pencil) -> Array:
-    """`given` as columns in the pencil's coordinates and dtype, of size 1, after checking that it can be."""
+    """`given` as columns in the coordinates and dtype of the pencil, with largest entry 1, after checking it."""
     if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
         raise ValueError(f"{name} has masked entries; fill them first")
     try:
@@ -49,9 +67,17 @@ def columns(given: Any, name: str, pencil: Pencil) -> Array:
     return np.asarray(X / np.abs(X).max(axis=0)).astype(pencil.dtype)
 
 
-def generator(rng: Any) -> np.random.Generator:
-    """NumPy's generator for a seed, a generator or None."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"rng is {rng!r}; give a seed (a whole number, not negative), a Generator or None") from error
+def starting_block(x0: Any, k: int, pencil: Pencil, dual: Any, rng: np.random.Generator) -> Array:
+    """The starting vectors as columns, at most one per wanted pair; one random vector when none is given.
+
+    `dual` maps vectors of the user to those of a restricted pair (see `b_policy`).
+    """
+    if x0 is None:
+        return random_vector(pencil, rng)[:, None]
+    given = x0.vectors if isinstance(x0, Warm) else x0
+    if dual is not None and np.shape(given)[:1] == dual.shape[:1]:
+        given = dual.conj().T @ np.asarray(given)
+    X = columns(given, "x0", pencil)
+    if X.shape[1] > k and not isinstance(x0, Warm):
+        raise ValueError(f"x0 has shape {np.shape(given)}; give at most one column for each of the k = {k} pairs")
+    return X

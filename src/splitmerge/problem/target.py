@@ -1,4 +1,4 @@
-"""Which eigenvalues of T are wanted, and in which order."""
+"""Which eigenvalues of an operator T are wanted, and in which order."""
 
 from __future__ import annotations
 
@@ -12,38 +12,50 @@ from ..typing import Array
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Target:
     """The largest, the largest by magnitude, or both ends by turns (the largest first).
 
-    `Wanted.farthest(c)` generalises the magnitude to the distance from c. For θ = 1/(λ − σ), `Wanted.nearest(c)` are
-    those with λ nearest to σ − c.
+    `Target.farthest(c)` generalises the magnitude to the distance from c, `Target.closest(c)` are the values nearest to
+    c. For θ = 1/(λ − σ), `Target.nearest(c)` are those with λ nearest to σ − c.
     """
 
     name: str
     centre: float = 0.0
 
-    LARGEST: ClassVar[Wanted]
-    MAGNITUDE: ClassVar[Wanted]
-    ENDS: ClassVar[Wanted]
+    LARGEST: ClassVar[Target]
+    MAGNITUDE: ClassVar[Target]
+    ENDS: ClassVar[Target]
 
     @classmethod
-    def farthest(cls, centre: float) -> Wanted:
+    def farthest(cls, centre: float) -> Target:
         """The values of largest distance from `centre`."""
         return cls("farthest", centre)
 
     @classmethod
-    def nearest(cls, offset: float) -> Wanted:
+    def closest(cls, centre: float) -> Target:
+        """The values of least distance from `centre`, of a whole spectrum that is known."""
+        return cls("closest", centre)
+
+    @classmethod
+    def of(cls, which: str) -> Target:
+        """The target of `which`: the smallest are the largest of a negated or inverted pair."""
+        return {"magnitude": cls.MAGNITUDE, "ends": cls.ENDS}.get(which, cls.LARGEST)
+
+    @classmethod
+    def nearest(cls, offset: float) -> Target:
         """The values θ with least |1/θ + offset|."""
         return cls("nearest", offset) if offset else cls.MAGNITUDE
 
     def order(self, values: Array) -> Array:
         """Indices of the ascending `values`, the most wanted first."""
         n = values.size
-        if self is Wanted.LARGEST:
+        if self is Target.LARGEST:
             return np.arange(n)[::-1]
         if self.name == "nearest":
             return np.argsort(self._distances(values), kind="stable")
-        if self is not Wanted.ENDS:
+        if self.name == "closest":
+            return np.argsort(np.abs(values - self.centre), kind="stable")
+        if self is not Target.ENDS:
             return np.argsort(-np.abs(values - self.centre), kind="stable")
         turns = np.empty(n, int)
         turns[0::2] = np.arange(n)[::-1][: (n + 1) // 2]
@@ -52,13 +64,13 @@ class Wanted:
 
     def window(self, found: Array) -> tuple[float, float]:
         """(l, h) such that a further eigenvalue would be wanted below l or above h; `found` in the order of `order`."""
-        if self is Wanted.LARGEST:
+        if self is Target.LARGEST:
             return -math.inf, float(found.min())
         if self.name == "nearest":
             reach = float(self._distances(found).max())
             above, below = reach - self.centre, reach + self.centre
             return -1 / below if below > 0 else -math.inf, 1 / above if above > 0 else math.inf
-        if self is not Wanted.ENDS:
+        if self is not Target.ENDS:
             edge = float(np.abs(found - self.centre).min())
             return self.centre - edge, self.centre + edge
         return float(found[1::2].max(initial=-math.inf)), float(found[0::2].min())
@@ -68,6 +80,6 @@ class Wanted:
         return np.asarray(np.abs(1 / np.where(values == 0, np.finfo(float).tiny, values) + self.centre))
 
 
-Wanted.LARGEST = Wanted("largest")
-Wanted.MAGNITUDE = Wanted("farthest")
-Wanted.ENDS = Wanted("ends")
+Target.LARGEST = Target("largest")
+Target.MAGNITUDE = Target("farthest")
+Target.ENDS = Target("ends")

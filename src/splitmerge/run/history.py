@@ -1,8 +1,7 @@
-"""What happened, column by column."""
+"""The history of an iteration, column by column."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,8 +27,8 @@ class History:
 
     def record(self, pair: int, state: State) -> None:
         """Append the state; its numbers are known without further products."""
-        seconds = time.perf_counter() - state.pencil.clock
-        products = state.pencil.counts.A_products
+        products = state.products.counts.A_products
+        seconds = state.products.budget.elapsed()
         self._rows.append((pair, state.step, state.eigenvalue, state.residual, state.f, products, seconds))
 
     def __len__(self) -> int:

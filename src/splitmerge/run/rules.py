@@ -12,19 +12,27 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..checks import instance, real, whole
-from ..objective.state import Frame, State, excusable
-from ..problem.pencil import Pencil
+from ..linalg.rounding import attainable_residual
+from ..objective.state import State, as_frame
+from ..problem.products import Products
 from ..problem.start import columns
 from .reason import Reason
+
+# Steps without a residual that is smaller by a tenth, after which one at the level of rounding counts as converged.
+PATIENCE = 100
 
 Check: TypeAlias = Callable[[State], "Reason | None"]
 
 
 class Rule(ABC):
-    """A stopping rule; it holds no state of its own, `begin` makes the check for one solve."""
+    """A stopping rule; it holds no state of its own, `begin` makes the check for one solve.
+
+    A rule of your own implements `begin(products)`, which returns a function of a `State`: the `Reason` to stop, or
+    None. `products` has the pencil, the counts and the clock of the iteration.
+    """
 
     @abstractmethod
-    def begin(self, pencil: Pencil) -> Check:
+    def begin(self, products: Products) -> Check:
         """A function that returns the reason to stop at a state, or None."""
 
     @property
@@ -37,8 +45,13 @@ class Rule(ABC):
         """The sine of an angle that this rule stands for, if any."""
         return None
 
+    @property
+    def time_limit(self) -> float:
+        """Seconds after which this rule ends an iteration whatever else it says; long solves poll it as well."""
+        return math.inf
+
     def tightened(self, factor: float) -> Rule:
-        """The rule with the residual tolerance `factor` times as large; other rules stay as they are."""
+        """The rule with the residual tolerance multiplied by `factor`; other rules stay as they are."""
         return self
 
     def __or__(self, other: Rule) -> Rule:
@@ -64,9 +77,9 @@ class Residual(Rule):
     def __post_init__(self) -> None:
         real(self.tol, "tol")
 
-    def begin(self, pencil: Pencil) -> Check:
+    def begin(self, products: Products) -> Check:
         """Compare with the residual that the state knows."""
-        best, seen, floor = math.inf, 0, visible(pencil)
+        best, seen, floor = math.inf, 0, attainable_residual(products.n, products.eps)
 
         def check(state: State) -> Reason | None:
             nonlocal best, seen
@@ -77,7 +90,7 @@ class Residual(Rule):
                 return Reason.PRECISION
             if state.step == 0 or residual < 0.9 * best:
                 best, seen = residual, state.step
-            elif state.step >= seen + 100 and residual <= excusable(pencil, state.rounding):
+            elif state.step >= seen + PATIENCE and state.at_rounding:
                 return Reason.PRECISION
             return None
 
@@ -111,20 +124,10 @@ class SineAngle(Rule):
     def __repr__(self) -> str:
         return f"SineAngle(reference of shape {np.shape(self.reference)}, tol={self.tol:g})"
 
-    def begin(self, pencil: Pencil) -> Check:
-        """B-orthonormalise the reference; products are booked as monitoring."""
-        U = columns(self.reference, "reference", pencil)
-        with pencil.counting(pencil.counts.monitoring):
-            BU = np.column_stack([pencil.apply_B(np.ascontiguousarray(u)) for u in U.T])
-        if U.shape[1] == 1:
-            norm = pencil.B_norm(U[:, 0], BU[:, 0])
-            frame = Frame(U / norm, BU / norm)
-        else:
-            values, C = np.linalg.eigh(U.conj().T @ BU)
-            if not values[0] > 1e3 * pencil.eps * values[-1]:
-                raise ValueError("the columns of reference are linearly dependent; give independent ones")
-            C = C / np.sqrt(values)
-            frame = Frame(U @ C, BU @ C)
+    def begin(self, products: Products) -> Check:
+        """B-orthonormalise the reference; products are counted as monitoring."""
+        U = columns(self.reference, "reference", products.pencil)
+        frame = as_frame(U, products.monitoring)
         return lambda state: Reason.ANGLE if state.sine(frame) <= self.tol else None
 
 
@@ -137,7 +140,7 @@ class MaxSteps(Rule):
     def __post_init__(self) -> None:
         whole(self.steps, "steps", 1)
 
-    def begin(self, pencil: Pencil) -> Check:
+    def begin(self, products: Products) -> Check:
         """Count."""
         return lambda state: Reason.MAX_STEPS if state.step >= self.steps else None
 
@@ -152,10 +155,15 @@ class MaxSeconds(Rule):
         if self.seconds != math.inf:
             real(self.seconds, "seconds")
 
-    def begin(self, pencil: Pencil) -> Check:
-        """Look at the clock that runs since the iteration began; long solves look at it, too."""
-        pencil.limit = min(pencil.limit, self.seconds)
-        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= pencil.clock + self.seconds else None
+    def begin(self, products: Products) -> Check:
+        """Compare with the clock that has run since the iteration began."""
+        budget = products.budget
+        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= budget.clock + self.seconds else None
+
+    @property
+    def time_limit(self) -> float:
+        """`seconds` itself."""
+        return self.seconds
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,7 @@ class Stagnation(Rule):
     def __post_init__(self) -> None:
         whole(self.steps, "steps", 1)
 
-    def begin(self, pencil: Pencil) -> Check:
+    def begin(self, products: Products) -> Check:
         """Remember the best residual and when it was seen."""
         best, seen = math.inf, 0
 
@@ -188,8 +196,8 @@ class _Either(Rule):
     def __repr__(self) -> str:
         return f"{self.left!r} | {self.right!r}"
 
-    def begin(self, pencil: Pencil) -> Check:
-        left, right = self.left.begin(pencil), self.right.begin(pencil)
+    def begin(self, products: Products) -> Check:
+        left, right = self.left.begin(products), self.right.begin(products)
 
         def check(state: State) -> Reason | None:
             first = left(state)
@@ -208,6 +216,10 @@ class _Either(Rule):
     def angle_tol(self) -> float | None:
         return self.left.angle_tol or self.right.angle_tol
 
+    @property
+    def time_limit(self) -> float:
+        return min(self.left.time_limit, self.right.time_limit)
+
     def tightened(self, factor: float) -> Rule:
         return _Either(self.left.tightened(factor), self.right.tightened(factor))
 
@@ -220,11 +232,8 @@ class _Both(Rule):
     def __repr__(self) -> str:
         return f"({self.left!r}) & ({self.right!r})"
 
-    def begin(self, pencil: Pencil) -> Check:
-        limit = pencil.limit
-        left, right = self.left.begin(pencil), self.right.begin(pencil)
-        # a time limit that something else must join does not end a step
-        pencil.limit = limit
+    def begin(self, products: Products) -> Check:
+        left, right = self.left.begin(products), self.right.begin(products)
 
         def check(state: State) -> Reason | None:
             first, second = left(state), right(state)
@@ -244,8 +253,3 @@ class _Both(Rule):
 
 def _tolerances(*rules: Rule) -> list[float]:
     return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
-
-
-def visible(pencil: Pencil) -> float:
-    """The least residual that rounding lets anyone see: that of one product."""
-    return 4 * math.sqrt(pencil.n) * pencil.eps

@@ -1,28 +1,33 @@
-"""Going on from a solution: the same problem again, with what is known as the start."""
+"""Resume from a solution: the same problem again, with its vectors as the start."""
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from .solution import Absent, Problem, Solution
-from .task import Warm
+from ..problem.start import Warm
+from .solution import Absent, Solution
+
+# The arguments of `solve` that a solution remembers.
+REMEMBERED = (
+    *("A", "B", "k", "which", "sigma", "method", "tol", "stop", "max_steps"),
+    *("b_policy", "certify", "preconditioner"),
+)
 
 
 def resume(solution: Solution, k: int | None, tol: float | None, options: dict[str, Any]) -> Solution:
-    """`solve` with the arguments of then, unless they are given anew, and the vectors of `solution` as a start."""
-    # solve imports the solution, and the solution this
+    """`solve` with the remembered arguments unless they are given again, and the vectors of `solution` as the start."""
+    # an upward import: solve imports the solution, and the solution this
     from ..solve import solve
 
     if solution.problem is None:
         raise ValueError("this solution does not know the problem that it solves; call solve with x0=eigenvectors")
-    asked = {field.name: getattr(solution.problem, field.name) for field in fields(Problem)}
+    asked = {name: getattr(solution.problem, name) for name in REMEMBERED}
     if k is not None:
         asked["k"] = k
     if tol is not None:
-        # a rule of then would stop before, or go on beyond, the tolerance of now
+        # the remembered rule would stop before, or go on beyond, the new tolerance
         asked |= {"tol": tol, "stop": None}
     asked |= options
     for name, value in asked.items():
@@ -37,11 +42,11 @@ def resume(solution: Solution, k: int | None, tol: float | None, options: dict[s
 
 
 def _start(solution: Solution, k: Any, *, same: bool) -> Warm | None:
-    """The vectors and the spare ones behind them, at most k in all if that is given; what went astray is no start."""
+    """The vectors and the spare ones behind them, at most k in all if that is given, without those that diverged."""
     parts = [solution.eigenvectors] if solution.spare is None else [solution.eigenvectors, solution.spare]
     X = np.hstack(parts)
     if isinstance(k, (int, np.integer)):
-        # the others would cost their products for nothing
+        # further ones would only cost their products
         X = X[:, : max(k, 1)]
     X = X[:, np.isfinite(X).all(axis=0) & X.any(axis=0)]
     return Warm(X, solution.shift if same else 0.0) if X.shape[1] else None

@@ -1,4 +1,4 @@
-"""The answer, and everything that one may ask about it."""
+"""The result of a solve, with its residuals, bounds, verdict, history and costs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..planning.decision import Decision
 from ..problem.b_policy import BReport
-from ..problem.pencil import Counts
+from ..problem.problem import Problem
+from ..problem.products import Counts
 from ..run.history import History
 from ..run.reason import Reason
 from ..typing import Array
@@ -34,24 +36,6 @@ class Absent:
     """Stands for what a file could not hold: `what` it was, in words."""
 
     what: str
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """The arguments of `solve` that say what was asked for: a solution keeps them to be resumed."""
-
-    A: Any
-    B: Any
-    k: int
-    which: str
-    sigma: float | None
-    method: Any
-    tol: float
-    stop: Any
-    max_steps: int | None
-    b_policy: str
-    certify: bool
-    preconditioner: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +76,8 @@ class Solution:
         η, in the units of the eigenvalues.
     b_report
         What `b_policy` added to B or dropped; None for "error".
+    decisions
+        The choices behind the result with their figures, which `explain` puts into words (none in a loaded solution).
     problem
         What was asked for (A and B themselves, not copies), for `resume`.
     spare
@@ -115,6 +101,7 @@ class Solution:
     method: Any
     b_report: BReport | None = None
     story: tuple[str, ...] = field(repr=False, default=())
+    decisions: tuple[Decision, ...] = field(repr=False, default=())
     problem: Problem | None = field(repr=False, default=None)
     spare: Array | None = field(repr=False, default=None)
 

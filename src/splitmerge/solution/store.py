@@ -23,7 +23,8 @@ from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..objective.curvature import LanczosBound, TraceBound
 from ..preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
 from ..problem.b_policy import BReport
-from ..problem.pencil import Counts, Tally
+from ..problem.problem import Problem
+from ..problem.products import Counts, Tally
 from ..run.history import History
 from ..run.reason import Reason
 from ..run.rules import MaxSeconds, MaxSteps, Residual, Stagnation, _Both, _Either
@@ -32,7 +33,7 @@ from ..solvers.conjugate_gradient import ConjugateGradient
 from ..system.atomic_file import whole_file
 from ..typing import Array
 from ..verification.verdict import Verdict
-from .solution import Absent, Problem, Seconds, Solution
+from .solution import Absent, Seconds, Solution
 
 FORMAT = "splitmerge solution"
 VERSION = 1
@@ -187,8 +188,9 @@ def _built(header: dict[str, Any], arrays: dict[str, Array], A: Any, B: Any) -> 
     counts |= {phase: Tally(**counts[phase]) for phase in ("setup", "monitoring")}
     if header["problem"] is None and (A is not None or B is not None):
         raise ValueError("it does not say which problem it solves, so A and B have no place in it")
+    parts: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
     return Solution(
-        **{name: arrays[name] for name in ARRAYS},
+        **parts,
         converged=bool(header["converged"]),
         reason=Reason[header["reason"]],
         steps=int(header["steps"]),

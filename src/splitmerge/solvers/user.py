@@ -1,4 +1,4 @@
-"""Solve B w = b with a function that the user brings."""
+"""Solve B w = b with a function supplied by the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.pencil import BSolver, Pencil
+from ..linalg.reductions import norm
+from ..problem.pencil import Pencil, counted
+from ..problem.products import BSolver, Products
 from ..problem.start import random_vector
 from ..typing import Array
 
@@ -30,21 +32,22 @@ class UserSolve:
         if not callable(self.function):
             raise ValueError(f"UserSolve was given {self.function!r}; give a function that takes b and returns B⁻¹b")
 
-    def prepare(self, pencil: Pencil) -> BSolver:
+    def prepare(self, pencil: Pencil | Products) -> BSolver:
         """Check the function on one vector."""
-        b = random_vector(pencil, np.random.default_rng(0))
-        solver = _Solver(pencil, self.function)
+        products = counted(pencil)
+        b = random_vector(products, np.random.default_rng(0))
+        solver = _Solver(products.pencil, self.function)
         w, _ = solver.solve(b, None, None)
-        error = float(np.linalg.norm(pencil.apply_B(w) - b) / np.linalg.norm(b))
-        if not error <= pencil.eps**0.5:
+        error = float(norm(products.apply_B(w) - b) / norm(b))
+        if not error <= products.eps**0.5:
             raise ValueError(
                 f"the function of UserSolve does not solve with B: ‖B f(b) − b‖/‖b‖ = {error:.2g} for a random b; "
                 f"for an approximate inverse use ConjugateGradient with a preconditioner"
             )
         return solver
 
-    def describe(self, pencil: Pencil) -> str:
-        """In words, for `Solution.explain`."""
+    def describe(self, pencil: Pencil | Products) -> str:
+        """A noun phrase for `Solution.explain`."""
         return "the solve with B that the caller supplied"
 
 
@@ -65,5 +68,5 @@ class _Solver:
         return (w / scale if scale != 1 else w), b
 
     def solve_block(self, R: Array) -> tuple[Array, Array]:
-        """One column after the other."""
+        """The columns one by one."""
         return np.column_stack([self.solve(np.ascontiguousarray(r), None, None)[0] for r in R.T]), R

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg.rounding import rounding
+from ..linalg.rounding import pivot_threshold
 from ..typing import Array
 
 # Its error for a singular matrix, by its pattern and by its numbers.
@@ -44,7 +44,7 @@ def definite(B: Any) -> Mumps | None:
     scales = 1 / np.sqrt(diagonal)
     S = sp.diags_array(scales)
     factors = _factors(S @ B @ S, 0.0, scales)
-    clear = factors is not None and factors.negative == 0 and factors.least > rounding(B.shape[0], B.dtype)
+    clear = factors is not None and factors.negative == 0 and factors.least > pivot_threshold(B.shape[0], B.dtype)
     return factors if clear else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg.rounding import rounding
+from ..linalg.rounding import pivot_threshold
 from ..typing import Array
 
 # Its phases: order and factorise, solve, free the memory.
@@ -114,7 +114,7 @@ def definite(B: Any) -> Pardiso | None:
     if library is None or not (B.diagonal().real > 0).all():
         return None
     factors = Pardiso(library, B, definite=True)
-    clear = factors.sound and factors.least > rounding(B.shape[0], B.dtype)
+    clear = factors.sound and factors.least > pivot_threshold(B.shape[0], B.dtype)
     return factors if clear else None
 
 

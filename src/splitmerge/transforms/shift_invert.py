@@ -1,23 +1,34 @@
-"""Shift-invert spectral transformation."""
+"""Shift-invert: T = (A − σB)⁻¹B, Hermitian in the inner product of B."""
 
 from __future__ import annotations
 
-from ..problem.pencil import Pencil, ShiftedSolver
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..problem.b_policy import range_of
+from ..problem.products import Products, ShiftedSolver, bound
 from ..typing import Array
-from .standard import Paired
+from .standard import BInner
 
 
-class Inverted(Paired):
-    """T = (A − σB)⁻¹B, whose largest eigenvalues by magnitude belong to the λ nearest to σ."""
+class ShiftInvert(BInner):
+    """T = ±(A − σB)⁻¹B, whose eigenvalues of largest magnitude belong to the λ nearest to σ: λ = σ ± 1/θ."""
 
-    sign = 1
     direct = False
     dual_first = False
 
-    def __init__(self, pencil: Pencil, sigma: float, factor: ShiftedSolver) -> None:
-        super().__init__(pencil)
-        self.sigma, self.factor = sigma, factor
-        self.single = pencil.identity
+    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int = 1) -> None:
+        super().__init__(products)
+        self.sigma, self.sign = sigma, sign
+        self.factor = bound(factor, products)
+        self.single = products.identity
+
+    def monitored(self) -> Self:
+        """The same transformation, its products counted as monitoring."""
+        return type(self)(self.products.monitoring, self.sigma, self.factor, self.sign)
 
     def enter(self, X: Array) -> tuple[Array, Array]:
         """X and B X, one and the same for the identity."""
@@ -25,13 +36,68 @@ class Inverted(Paired):
         return (X, X) if self.single else super().enter(X)
 
     def apply(self, y: Array, z: Array) -> Array:
-        """A solve with A − σB."""
-        return self.pencil.solve_K(self.factor, z)
+        """A solve with ±(A − σB)."""
+        solved = self.products.solve_K(self.factor, z)
+        return solved if self.sign > 0 else -solved
 
     def complete(self, first: Array) -> tuple[Array, Array]:
         """A product with B."""
-        return first, self.pencil.apply_B(first)
+        return first, self.products.apply_B(first)
 
     def value(self, theta: float) -> float:
-        """λ = σ + 1/θ."""
-        return self.sigma + 1 / theta
+        """λ = σ ± 1/θ."""
+        return self.sigma + self.sign / theta if theta else math.inf
+
+
+class SemidefiniteShiftInvert(ShiftInvert):
+    """y = Lᴴx for a singular B = L Lᴴ: T = ±Lᴴ(A − σB)⁻¹L, and x = (A − σB)⁻¹L y up to normalisation.
+
+    In the vectors x themselves, components in the null space of B would grow from rounding until they dominate.
+    """
+
+    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int = 1, L: Any = None) -> None:
+        super().__init__(products, sigma, factor, sign)
+        self.single = True
+        self.L = _root(products) if L is None else L
+        self.adjoint = self.L.conj().T
+
+    def monitored(self) -> Self:
+        """The same transformation, its products counted as monitoring."""
+        return type(self)(self.products.monitoring, self.sigma, self.factor, self.sign, self.L)
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """LᴴX."""
+        Y = np.asfortranarray(self.adjoint @ X)
+        return Y, Y
+
+    def leave(self, Y: Array) -> Array:
+        """(A − σB)⁻¹L Y, of B-norm 1."""
+        X = np.column_stack([self.products.solve_K(self.factor, self.L @ y) for y in Y.T])
+        return np.asarray(X / np.linalg.norm(self.adjoint @ X, axis=0))
+
+    def dual(self, y: Array) -> Array:
+        """The vector itself."""
+        return y
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """A solve between two products."""
+        return np.asarray(self.adjoint @ super().apply(y, self.L @ z))
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """The vector is its own dual."""
+        return first, first
+
+
+def _root(products: Products) -> Any:
+    """A square L with B = L Lᴴ, padded with columns of zeros that no vector reaches."""
+    B, n = products.B, products.n
+    assert B is not None
+    L = B.matrix @ range_of(B)
+    error = abs(B.matrix - L @ L.conj().T).max()
+    if not error <= math.sqrt(products.eps) * B.size:
+        raise NotPositiveDefinite("M has negative eigenvalues; it must be positive semidefinite")
+    if B.kind == "sparse":
+        L.resize((n, n))
+    else:
+        L = np.pad(L, ((0, 0), (0, n - L.shape[1])))
+    return L.astype(products.dtype)

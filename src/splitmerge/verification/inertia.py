@@ -1,6 +1,6 @@
-"""How far off can the answer be, and is anything missing? Residual and gap bounds, and counts of eigenvalues.
+"""Inertia counts: are the pairs all the eigenvalues beyond some τ?
 
-The count rests on Sylvester's law: A − τB has as many negative eigenvalues as (A, B) has eigenvalues below τ.
+By Sylvester's law of inertia A − τB has as many negative eigenvalues as (A, B) has eigenvalues below τ.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..linalg.cholesky import DenseFactor
-from ..preparation.trials import check_fits
+from ..planning.costs import check_fits
 from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
-from ..problem.pencil import Pencil
-from ..solvers.protocol import inverse_norm
+from ..problem.products import Products
+from ..solvers.estimate import inverse_norm
 from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .residuals import Pairs
 
 
-def resolution(pencil: Pencil, pairs: Pairs, size: float) -> float:
+def resolution(products: Products, pairs: Pairs, size: float) -> float:
     """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the count.
 
-    As for `Pencil.rounding_of`, but with the longest of all vectors of B-norm 1, of length ‖B⁻¹‖^½.
+    As `Scale.perturbation`, but for the longest of all vectors of B-norm 1, of norm ‖B⁻¹‖^½.
     """
     longest = float(np.linalg.norm(pairs.vectors, axis=0).max())
-    if pencil.B is not None and pencil.solver is not None:
-        longest = max(longest, inverse_norm(pencil) ** 0.5)
-    return 4 * float(pencil.rounding_of(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
+    if products.B is not None and products.solver is not None:
+        longest = max(longest, inverse_norm(products) ** 0.5)
+    return 4 * float(pairs.scale.perturbation(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 
-def counted_in_the_gap(pencil: Pencil, pairs: Pairs, following: float) -> bool | None:
+def counted_in_the_gap(products: Products, pairs: Pairs, following: float) -> bool | None:
     """Are the pairs all the eigenvalues above a τ that lies between the last of them and the one `following`?
 
-    One Cholesky factorisation in single precision; None where the gap is too narrow for that. False says nothing: the
-    next eigenvalue may be in the gap. It is made in the memory of the factor of B, whose solver is spent by it.
+    One Cholesky factorisation in single precision; None where the gap is too narrow for that. False is no
+    disproof: the next eigenvalue may be in the gap. It takes the memory of the Cholesky factor of B, which is computed
+    again on next use.
     """
     last = float(pairs.values[-1])
     gap = last - following
-    rounding = resolution(pencil, pairs, abs(last)) * float(np.finfo(np.float32).eps) / pencil.eps
+    rounding = resolution(products, pairs, abs(last)) * float(np.finfo(np.float32).eps) / products.eps
     margin = max(2 * rounding, 0.1 * gap)
-    if pencil.dtype.char not in "dD" or not 2 * margin < gap:
+    if products.dtype.char not in "dD" or not 2 * margin < gap:
         return None
-    if not _definite_without(pencil, pairs, last - margin, pairs.values > last - margin, single=True):
+    if not _definite_without(products, pairs, last - margin, pairs.values > last - margin, single=True):
         return False
     if pairs.gaps is not None:
         # now it is known how far the others are
@@ -53,63 +54,63 @@ def counted_in_the_gap(pencil: Pencil, pairs: Pairs, following: float) -> bool |
     return True
 
 
-def counts_fit(pencil: Pencil, pairs: Pairs, low: float, high: float) -> bool | None:
-    """Are the pairs above `high` or below `low` all the eigenvalues that there are? None: cannot tell."""
+def counts_fit(products: Products, pairs: Pairs, low: float, high: float) -> bool | None:
+    """Are the pairs above `high` or below `low` all the eigenvalues there? None if the factorisation cannot tell."""
     for tau, above in ((high, True), (low, False)):
         if not math.isfinite(tau):
             continue
         beyond = pairs.values > tau if above else pairs.values < tau
-        fit = _fits(pencil, pairs, tau, beyond, above)
+        fit = _fits(products, pairs, tau, beyond, above)
         if fit is None or not fit:
             return fit
     return True
 
 
-def _fits(pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, above: bool) -> bool | None:
-    if pencil.dense:
-        return _definite_without(pencil, pairs, tau, beyond, above=above)
-    below = count_below(pencil, tau)
+def _fits(products: Products, pairs: Pairs, tau: float, beyond: Array, above: bool) -> bool | None:
+    if products.pencil.dense:
+        return _definite_without(products, pairs, tau, beyond, above=above)
+    below = count_below(products, tau)
     if below is None:
         return None
-    return (pencil.n - below if above else below) == int(beyond.sum())
+    return (products.n - below if above else below) == int(beyond.sum())
 
 
-def count_below(pencil: Pencil, tau: float) -> int | None:
-    """How many eigenvalues of (A, B) lie below τ; None when the factorisation could not tell, or would not fit."""
-    K = plus(pencil.A, -tau, pencil.B)
+def count_below(products: Products, tau: float) -> int | None:
+    """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit."""
+    K = plus(products.A, -tau, products.B)
     try:
-        # where B has been factorised, there was the memory for such a factor
-        if not isinstance(pencil.solver, SparseFactor):
+        # where B was factorised, there is enough memory for such a factor
+        if not isinstance(products.solver, SparseFactor):
             check_fits(K, "A − τB")
-        return shifted_factor(K, pencil.solver).negative
+        return shifted_factor(K, products.solver).negative
     except (ZeroDivisionError, MemoryError):
         return None
 
 
-def count_between(pencil: Pencil, low: float, high: float) -> int | None:
+def count_between(products: Products, low: float, high: float) -> int | None:
     """How many eigenvalues of (A, B) lie between the two; None when a factorisation could not tell."""
-    below, above = count_below(pencil, low), count_below(pencil, high)
+    below, above = count_below(products, low), count_below(products, high)
     return None if below is None or above is None else above - below
 
 
 def _definite_without(
-    pencil: Pencil, pairs: Pairs, tau: float, beyond: Array, *, above: bool = True, single: bool = False
+    products: Products, pairs: Pairs, tau: float, beyond: Array, *, above: bool = True, single: bool = False
 ) -> bool:
     """Is τB − A (A − τB for those below) positive definite once the vectors `beyond` are moved to the other side?
 
-    One Cholesky factorisation, where counting would take an indefinite one: it succeeds just if nothing else is there.
+    One Cholesky factorisation, where an inertia count takes an indefinite one: it succeeds iff no other eigenvalue is there.
     """
     sign = 1.0 if above else -1.0
-    dtype = np.dtype(pencil.dtype.char.replace("d", "f").replace("D", "F")) if single else pencil.dtype
-    M = _combination(pencil, sign, tau, dtype)
+    dtype = np.dtype(products.dtype.char.replace("d", "f").replace("D", "F")) if single else products.dtype
+    M = _combination(products, sign, tau, dtype)
     values = pairs.values[beyond]
     if values.size:
-        # τ − λ < 0 becomes as large as the values are
+        # τ − λ < 0 becomes a positive number of the size of the values
         weights = np.abs(values - tau) + np.abs(values).max()
-        G = np.empty((pencil.n, values.size), dtype, order="F")
+        G = np.empty((products.n, values.size), dtype, order="F")
         for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
-            x = np.ascontiguousarray(pairs.vectors[:, j], dtype=pencil.dtype)
-            np.multiply(x if pencil.B is None else pencil.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
+            x = np.ascontiguousarray(pairs.vectors[:, j], dtype=products.dtype)
+            np.multiply(x if products.B is None else products.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
         (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
         M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
     potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
@@ -117,16 +118,16 @@ def _definite_without(
     return bool(info == 0)
 
 
-def _combination(pencil: Pencil, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
-    """sign (τB − A), in the array of the factor of B, if there is one: its solver is spent by that."""
-    n = pencil.n
-    if pencil.B is None:
-        M = np.multiply(pencil.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
+def _combination(products: Products, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
+    """sign (τB − A), in the memory of the factor of B, if there is one."""
+    n, B = products.n, products.B
+    if B is None:
+        M = np.multiply(products.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
         M.flat[:: n + 1] += sign * tau
         return np.asarray(M)
-    solver = pencil.solver
-    memory = solver.U.ravel(order="K").view(dtype) if isinstance(solver, DenseFactor) else np.empty(n * n, dtype)
+    solver = products.solver
+    memory = solver.surrender().view(dtype) if isinstance(solver, DenseFactor) else np.empty(n * n, dtype)
     M = memory[: n * n].reshape((n, n), order="F")
-    np.multiply(pencil.B.matrix, sign * tau, out=M, casting="same_kind")
-    (np.subtract if sign > 0 else np.add)(M, pencil.A.matrix, out=M, casting="same_kind")
+    np.multiply(B.matrix, sign * tau, out=M, casting="same_kind")
+    (np.subtract if sign > 0 else np.add)(M, products.A.matrix, out=M, casting="same_kind")
     return np.asarray(M)

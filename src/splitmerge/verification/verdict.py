@@ -1,4 +1,4 @@
-"""How far completeness of the result is known."""
+"""The verdict: how far it is known that no wanted eigenvalue is missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class Verdict(str):
         return str(self), self.why
 
 
-UNFINISHED = Verdict("unchecked", "the search did not come to its end")
-
-
-BY_CHANCE = Verdict("probed", "the search began from a random vector, which has a part of every eigenvector")
+UNFINISHED = Verdict("unchecked", "the iteration did not finish")
+RANDOM_START = Verdict(
+    "probed", "the search started from a random vector, which has a component along every eigenvector"
+)
+BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
+COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from ...iterates import stepped
 from ...methods.first_order.gradient_descent import GradientDescent
 from ...methods.first_order.mirror_descent import MirrorDescent
 from ...methods.first_order.power import Power
@@ -19,8 +20,7 @@ from ...methods.first_order.stepsize import Adaptive, Sampled, StepSize
 from ...methods.krylov.lanczos import Lanczos
 from ...methods.protocol import Method
 from ...preconditioners import Preconditioner, Prepared
-from ...problem.pencil import Pencil
-from ...run.loop import march
+from ...problem.products import BSolver, Products, bound
 from ...solvers.conjugate_gradient import ConjugateGradient
 from ...typing import Array
 from ..cases import Case, from_files, lapla
@@ -41,17 +41,17 @@ FULL = 6000
 class ByInner(Preconditioner):
     """PᴴP = B as far as the inner solver goes: what mirror descent with P exact becomes under PCG."""
 
-    def _prepare(self, pencil: Pencil) -> Prepared:
-        return _ByInner(pencil)
+    def _prepare(self, pencil: Products) -> Prepared:
+        # its products belong to the iteration, whoever set it up
+        return _ByInner(bound(pencil.solver, pencil.solving(pencil.solver)))
 
 
 class _ByInner(Prepared):
-    def __init__(self, pencil: Pencil) -> None:
-        self.pencil = pencil
+    def __init__(self, solver: BSolver) -> None:
+        self.solver = solver
 
     def gram_solve(self, b: Array) -> Array:
-        assert self.pencil.solver is not None
-        return self.pencil.solver.solve(b, None, None)[0]
+        return self.solver.solve(b, None, None)[0]
 
 
 def _mirror(stepsize: StepSize) -> dict[str, Method]:
@@ -127,12 +127,12 @@ def run_curves(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
 
 
 def _curve(side: Iteration) -> dict[str, list[float]]:
-    pencil, rng = side.pencil, side.case.generator(0)
+    products, rng = side.products, side.case.generator(0)
     x = rng.standard_normal(side.case.n)
-    memory = side.method.setup(pencil, rng)
+    memory = side.method.setup(products, rng)
     seconds, sines, steps = [], [], []
     spent, begin = 0.0, time.perf_counter()
-    for state in march(pencil, side.method, x, memory):
+    for state in stepped(side.method, products, x, memory):
         spent += time.perf_counter() - begin
         seconds.append(spent)
         sines.append(side.case.sine(state.x))
@@ -159,8 +159,8 @@ def run_factors(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
     b = case.start(0)
     found = {"case": case.name, "n": case.n, "pair": case.made, "seed": seed}
     for name, method in SIDES["Power"].items():
-        pencil = Iteration(case, name, method).pencil
-        found[name] = _milliseconds(lambda pencil=pencil: pencil.solve_B(b))
+        products = Iteration(case, name, method).products
+        found[name] = _milliseconds(lambda products=products: products.solve_B(b))
     if case.n <= FULL:
         factor = scipy.linalg.cho_factor(case.B.toarray(), overwrite_a=True, check_finite=False)
         found["full"] = _milliseconds(lambda: scipy.linalg.cho_solve(factor, b, check_finite=False))

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from ... import gallery
+from ...iterates import iterates
 from ...methods.first_order.gradient_descent import GradientDescent
 from ...methods.first_order.mirror_descent import MirrorDescent
 from ...methods.first_order.power import Power
@@ -19,7 +20,6 @@ from ...objective.difference import Objective
 from ...objective.state import State
 from ...preconditioners import Diagonal, Exact
 from ...problem.pencil import Pencil
-from ...run.loop import iterates
 from ...typing import Array
 
 PAIRS, SIZE, STEPS = 20, 40, 60

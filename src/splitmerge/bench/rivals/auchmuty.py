@@ -9,7 +9,7 @@ import numpy as np
 
 from ...methods.protocol import Method
 from ...objective.state import State
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...solvers.protocol import InnerSolver
 from ...typing import Array
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
@@ -18,9 +18,9 @@ from .quartic import line_search, quartic
 
 
 class _OfBestLength(Method):
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+    def first(self, products: Products, x: Array, memory: Any) -> State:
         """The multiple of the start for which G is least: xᴴBx is its Rayleigh quotient, twice as long as for f."""
-        return scaled(super().first(pencil, x, None), 2.0)
+        return scaled(super().first(products, x, None), 2.0)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class AuchmutyConjugateGradient(_OfBestLength):
     def step(self, state: State) -> State:
         """To the best point along the conjugate direction."""
         direction = g = ascent(state, state.b)
-        dot = state.pencil.kernels.dot
+        dot = state.products.kernels.dot
         past: Past | None = state.memory
         if past is None:
             past = Past(g, g.d, dot(g.d, g.Bd))
@@ -75,13 +75,13 @@ class AuchmutyNewton(_OfBestLength):
 
     inner: InnerSolver | None = None
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> None:
+    def setup(self, products: Products, rng: np.random.Generator) -> None:
         """Nothing to set up, but entries to ask for."""
-        need_entries(pencil, self)
+        need_entries(products, self)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: None) -> State:
+    def first(self, products: Products, x: Array, memory: None) -> State:
         """Nothing is known yet."""
-        state = super().first(pencil, x, None)
+        state = super().first(products, x, None)
         state.memory = Guard()
         return state
 
@@ -90,7 +90,7 @@ class AuchmutyNewton(_OfBestLength):
         guard: Guard = state.memory
         if guard.low is not None:
             following = _newton(state)
-            if guard.holds(following) and quartic(following) <= quartic(state) * (1 - 64 * state.pencil.eps):
+            if guard.holds(following) and quartic(following) <= quartic(state) * (1 - 64 * state.products.eps):
                 return following
             guard = Guard(tried=guard.tried)
         following, g = descend(state)
@@ -105,15 +105,15 @@ class AuchmutyNewton(_OfBestLength):
 def descend(state: State) -> tuple[State, Direction]:
     """The state at the best point along g = −B⁻¹∇G, and g."""
     g = ascent(state, state.b)
-    return moved(state, line_search(state, g, state.pencil.kernels.dot(g.d, g.Bd)), g, normalise=False), g
+    return moved(state, line_search(state, g, state.products.kernels.dot(g.d, g.Bd)), g, normalise=False), g
 
 
 def _newton(state: State) -> State:
     """2μ/(2(Bx)ᴴy − 1) y; x itself where μ is an eigenvalue to rounding."""
-    pencil = state.pencil
+    products = state.products
     y = inverse_applied(state, state.b)
     if y is None:
         return state
-    y = (2 * state.b / (2 * pencil.kernels.dot(state.Bx, y) - 1)) * y
-    y, By = pencil.project(y, pencil.apply_B(y))
-    return State(pencil, y, pencil.apply_A(y, By), By, state.memory)
+    y = (2 * state.b / (2 * products.kernels.dot(state.Bx, y) - 1)) * y
+    y, By = products.project(y, products.apply_B(y))
+    return State(products, y, products.apply_A(y, By), By, state.memory)

@@ -13,7 +13,7 @@ from ...linalg.lanczos import LanczosProcess, largest_eigenvalue
 from ...linalg.reductions import column_norms
 from ...methods.protocol import Method
 from ...objective.state import State
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...problem.start import random_vector
 from ...typing import Array
 
@@ -59,51 +59,52 @@ class GenELinK(Method):
         whole(self.block, "block", 1)
         real(self.accuracy, "accuracy")
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Constants:
+    def setup(self, products: Products, rng: np.random.Generator) -> Constants:
         """Bounds of the spectrum of B."""
-        if pencil.identity:
+        if products.identity:
             return Constants(1.0, 1.0, rng)
-        x = random_vector(pencil, rng)
-        process = LanczosProcess(lambda v, _: pencil.apply_B(v), lambda y: (y, y), x, x)
+        x = random_vector(products, rng)
+        process = LanczosProcess(lambda v, _: products.apply_B(v), lambda y: (y, y), x, x)
         largest = largest_eigenvalue(process, BOUND_STEPS)
         least = float(process.ritz(0, 0)[0][0])
-        return Constants(1 / largest, math.sqrt(largest / max(least, pencil.eps * largest)), rng)
+        return Constants(1 / largest, math.sqrt(largest / max(least, products.eps * largest)), rng)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: Constants) -> State:
+    def first(self, products: Products, x: Array, memory: Constants) -> State:
         """The start and random columns."""
-        assert x is not None
-        others = [random_vector(pencil, memory.rng) for _ in range(self.block - 1)]
-        return _state(pencil, np.column_stack([x, *others]), memory.reach, memory.root)
+        others = [random_vector(products, memory.rng) for _ in range(self.block - 1)]
+        return _state(products, np.column_stack([x, *others]), memory.reach, memory.root)
 
     def step(self, state: State) -> State:
         """One inexact step of the block power method."""
-        pencil, (W, AW, BW, reach, root) = state.pencil, state.memory
+        products, (W, AW, BW, reach, root) = state.products, state.memory
         W, BW = (M @ (W.conj().T @ AW) for M in (W, BW))
         momentum = (root - 1) / (root + 1)
         last = W
         for _ in range(math.ceil(self.accuracy * root) if root > 1 else 1):
             here = W - reach * (BW - AW)
             W, last = here + momentum * (here - last), here
-            BW = pencil.products_B(W)
-        return _state(pencil, last, reach, root)
+            BW = products.products_B(W)
+        return _state(products, last, reach, root)
 
 
-def _state(pencil: Pencil, W: Array, reach: float, root: float) -> State:
+def _state(products: Products, W: Array, reach: float, root: float) -> State:
     """The first column of W, whose columns are made B-orthonormal one after the other."""
     kept: list[tuple[Array, Array]] = []
     for column in (W / column_norms(W)).T:
-        w, Bw = np.ascontiguousarray(column), pencil.apply_B(np.ascontiguousarray(column))
+        w, Bw = np.ascontiguousarray(column), products.apply_B(np.ascontiguousarray(column))
         for _ in range(2):
-            w, Bw = pencil.project(w, Bw)
+            w, Bw = products.project(w, Bw)
             for v, Bv in kept:
                 c = np.vdot(v, Bw)
                 w, Bw = w - c * v, Bw - c * Bv
         # a column that depends on those before it is lost
-        if kept and np.vdot(w, Bw).real <= (1e3 * pencil.eps) ** 2:
+        if kept and np.vdot(w, Bw).real <= (1e3 * products.eps) ** 2:
             continue
-        norm = pencil.B_norm(w, Bw)
+        norm = products.B_norm(w, Bw)
         kept.append((w / norm, Bw / norm))
     V, BV = (np.column_stack(parts) for parts in zip(*kept, strict=True))
-    AV = np.column_stack([pencil.apply_A(v, Bv) for v, Bv in kept])
+    AV = np.column_stack([products.apply_A(v, Bv) for v, Bv in kept])
     x, Bx = kept[0]
-    return State(pencil, x, np.ascontiguousarray(AV[:, 0]), x if pencil.identity else Bx, Block(V, AV, BV, reach, root))
+    return State(
+        products, x, np.ascontiguousarray(AV[:, 0]), x if products.identity else Bx, Block(V, AV, BV, reach, root)
+    )

@@ -12,7 +12,7 @@ from ...linalg.blas import combine
 from ...linalg.lanczos import LanczosProcess
 from ...methods.protocol import Method
 from ...objective.state import State
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...typing import Array
 
 
@@ -58,42 +58,42 @@ class JacobiDavidson(Method):
         whole(self.max_basis, "max_basis", 2)
         whole(self.keep, "keep", 1, self.max_basis)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+    def first(self, products: Products, x: Array, memory: Any) -> State:
         """A space of one vector."""
-        state = super().first(pencil, x, None)
+        state = super().first(products, x, None)
         columns = (M[:, None] / state.b**0.5 for M in (state.x, state.Ax, state.Bx))
-        return _best(pencil, Space(*columns))
+        return _best(products, Space(*columns))
 
     def step(self, state: State) -> State:
         """The correction becomes a column; where it has nothing new, the space begins again with its Ritz vector."""
-        pencil, space, norm = state.pencil, state.memory, state.pencil.kernels.norm
+        products, space, norm = state.products, state.memory, state.products.kernels.norm
         t = self._correction(state)
-        V, BV = np.column_stack([pencil.found, space.V]), np.column_stack([pencil.B_found, space.BV])
+        V, BV = np.column_stack([products.found, space.V]), np.column_stack([products.B_found, space.BV])
         for _ in range(2):
             length = norm(t)
             t = t - V @ (BV.conj().T @ t)
-            if not norm(t) > 100 * pencil.eps * length:
-                return self.first(pencil, state.x, None)
+            if not norm(t) > 100 * products.eps * length:
+                return self.first(products, state.x, None)
             t = t / norm(t)
-        Bt = pencil.apply_B(t)
-        length = pencil.B_norm(t, Bt)
+        Bt = products.apply_B(t)
+        length = products.B_norm(t, Bt)
         t, Bt = t / length, Bt / length
-        joined = space.joined(t, pencil.apply_A(t, Bt), Bt)
-        return _best(pencil, joined.reduced(self.max_basis, self.keep))
+        joined = space.joined(t, products.apply_A(t, Bt), Bt)
+        return _best(products, joined.reduced(self.max_basis, self.keep))
 
     def _correction(self, state: State) -> Array:
         """t of the correction equation by MINRES: Lanczos, and the least residual over its space."""
-        pencil, axpy = state.pencil, state.pencil.kernels.axpy
+        products, axpy = state.products, state.products.kernels.axpy
         u, Bu, value = state.x, state.Bx, state.value
 
         def multiply(x: Array, _: Array) -> Array:
             c = np.vdot(Bu, x)
-            x, Bx = pencil.project(x - c * u, pencil.apply_B(x) - c * Bu)
-            y = axpy(Bx, pencil.apply_A(x, Bx), a=-value)
-            return pencil.project_dual(y - np.vdot(u, y) * Bu)
+            x, Bx = products.project(x - c * u, products.apply_B(x) - c * Bu)
+            y = axpy(Bx, products.apply_A(x, Bx), a=-value)
+            return products.project_dual(y - np.vdot(u, y) * Bu)
 
         r = combine(axpy, state.Ax, -value, Bu)
-        size = pencil.kernels.norm(r)
+        size = products.kernels.norm(r)
         if size == 0:
             return r
         process = LanczosProcess(multiply, lambda y: (y, y), r, r)
@@ -108,7 +108,7 @@ class JacobiDavidson(Method):
         return np.asarray(t - np.vdot(Bu, t) * u)
 
 
-def _best(pencil: Pencil, space: Space) -> State:
+def _best(products: Products, space: Space) -> State:
     s = space.ritz(1)[:, 0]
     x, Ax, Bx = (np.ascontiguousarray(M @ s) for M in space)
-    return State(pencil, x, Ax, x if pencil.identity else Bx, space)
+    return State(products, x, Ax, x if products.identity else Bx, space)

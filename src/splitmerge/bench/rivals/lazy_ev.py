@@ -17,7 +17,7 @@ from ...linalg.lanczos import LanczosProcess
 from ...methods.protocol import Method
 from ...objective.state import State, start
 from ...preconditioners import Diagonal, Prepared
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...problem.start import random_vector
 from ...typing import Array
 
@@ -66,56 +66,56 @@ class LazyEV(Method):
         if self.steps is not None:
             whole(self.steps, "steps", 1)
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Setup:
+    def setup(self, products: Products, rng: np.random.Generator) -> Setup:
         """Where λ begins."""
-        lowest, highest = _ends(pencil.apply_plain_A, pencil, rng)
-        least, most = (1.0, 1.0) if pencil.identity else _ends(pencil.apply_B, pencil, rng)
-        top = 2 * max(abs(lowest), abs(highest)) / max(least, pencil.eps * most)
-        entries = pencil.B is not None and pencil.B.matrix is not None
-        return Setup(top, Diagonal().prepare(pencil) if entries else None)
+        lowest, highest = _ends(products.apply_plain_A, products, rng)
+        least, most = (1.0, 1.0) if products.identity else _ends(products.apply_B, products, rng)
+        top = 2 * max(abs(lowest), abs(highest)) / max(least, products.eps * most)
+        entries = products.B is not None and products.B.matrix is not None
+        return Setup(top, Diagonal().prepare(products) if entries else None)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: Setup) -> State:
+    def first(self, products: Products, x: Array, memory: Setup) -> State:
         """The start; A may have been shifted since the set-up."""
-        state = super().first(pencil, x, None)
-        top = max(memory.top + pencil.shift, 2 * state.value)
-        state.memory = Shift(top, top, self._count(pencil), False, memory.P)
+        state = super().first(products, x, None)
+        top = max(memory.top + products.scale.shift, 2 * state.value)
+        state.memory = Shift(top, top, self._count(products), False, memory.P)
         return state
 
-    def _count(self, pencil: Pencil) -> int:
-        return self.steps or math.ceil(2 * math.log(pencil.n + 1))
+    def _count(self, products: Products) -> int:
+        return self.steps or math.ceil(2 * math.log(products.n + 1))
 
     def step(self, state: State) -> State:
         """One application of the inverse, and a new λ when it is time for one."""
-        pencil, shift = state.pencil, state.memory
+        products, shift = state.products, state.memory
         y = self._inverse(state, shift)
         if y is None:
             further = 2 * shift.moved
-            raised = Shift(shift.value + further, further, self._count(pencil), False, shift.P)
-            return start(pencil, state.x, raised)
-        following = start(pencil, y, shift._replace(left=shift.left - 1))
+            raised = Shift(shift.value + further, further, self._count(products), False, shift.P)
+            return start(products, state.x, raised)
+        following = start(products, y, shift._replace(left=shift.left - 1))
         if shift.last or shift.left > 1:
             return following
-        delta = 0.5 * state.b / pencil.kernels.dot(state.Bx, y)
+        delta = 0.5 * state.b / products.kernels.dot(state.Bx, y)
         # where x is still far from an eigenvector Δ promises too much: λ must stay above what x itself shows
         value = max(shift.value - delta / 2, following.value + delta / 4)
         last = delta <= self.gap * value / 3
-        following.memory = Shift(value, delta / 2, self._count(pencil), last, shift.P)
+        following.memory = Shift(value, delta / 2, self._count(products), last, shift.P)
         return following
 
     def _inverse(self, state: State, shift: Shift) -> Array | None:
         """(λB − A)⁻¹Bx nearly; None when λB − A turns out not to be positive definite."""
-        pencil = state.pencil
-        dot, norm, axpy = pencil.kernels.dot, pencil.kernels.norm, pencil.kernels.axpy
+        products = state.products
+        dot, norm, axpy = products.kernels.dot, products.kernels.norm, products.kernels.axpy
         room = shift.value - state.value
         if room <= 0:
             return None
         y = state.x / room
         r = combine(axpy, state.Ax, -state.value, state.Bx) / room
-        target = max(self.reduction * norm(r), 0.01 * pencil.eps * norm(state.Bx))
+        target = max(self.reduction * norm(r), 0.01 * products.eps * norm(state.Bx))
 
         def multiply(p: Array) -> Array:
-            Bp = pencil.apply_B(p)
-            return np.asarray(shift.value * Bp - pencil.apply_A(p, Bp))
+            Bp = products.apply_B(p)
+            return np.asarray(shift.value * Bp - products.apply_A(p, Bp))
 
         try:
             return cg.solve(
@@ -123,13 +123,13 @@ class LazyEV(Method):
                 y,
                 r,
                 target=target,
-                max_steps=10 * pencil.n,
+                max_steps=10 * products.n,
                 dot=dot,
                 norm=norm,
                 axpy=axpy,
                 refuse=_refuse,
-                precondition=None if shift.P is None else partial(pencil.solve_P, shift.P),
-                poll=pencil.mind_the_time,
+                precondition=None if shift.P is None else partial(products.solve_P, shift.P),
+                poll=products.budget.check,
             )[0]
         except _Indefinite:
             return None
@@ -143,9 +143,9 @@ def _refuse(curvature: float) -> NoReturn:
     raise _Indefinite(curvature)
 
 
-def _ends(multiply: Callable[[Array], Array], pencil: Pencil, rng: np.random.Generator) -> tuple[float, float]:
+def _ends(multiply: Callable[[Array], Array], products: Products, rng: np.random.Generator) -> tuple[float, float]:
     """The extreme Ritz values of a Hermitian matrix."""
-    x = random_vector(pencil, rng)
+    x = random_vector(products, rng)
     process = LanczosProcess(lambda v, _: multiply(v), lambda y: (y, y), x, x)
     while process.steps < BOUND_STEPS and not process.exhausted:
         process.extend()

@@ -12,7 +12,7 @@ from ...methods.protocol import Method
 from ...objective.state import State
 from ...problem.factorise import shifted_factor
 from ...problem.operator import plus
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...sparse_direct.ldl import SparseShifted
 from ...typing import Array
 from ...verification.inertia import count_below
@@ -38,21 +38,21 @@ class Guard(NamedTuple):
         μ − ρ it is the wanted one, and Rayleigh quotient iteration stays with it (Beattie and Fox 1989). One
         factorisation, made only when ρ has been halved since the last.
         """
-        pencil, axpy, value = state.pencil, state.pencil.kernels.axpy, state.value
+        products, axpy, value = state.products, state.products.kernels.axpy, state.value
         error = axpy(state.Bx, state.Ax.copy(), a=-value)
-        rho = math.sqrt(max(pencil.kernels.dot(error, axpy(state.x, Tx.copy(), a=-value)), 0.0) / state.b)
+        rho = math.sqrt(max(products.kernels.dot(error, axpy(state.x, Tx.copy(), a=-value)), 0.0) / state.b)
         low = value - rho
         # A is positive semidefinite: below zero there is nothing to be told apart
         if rho > self.tried / 2 or low <= 0:
             return self
-        below = count_below(pencil, low - pencil.shift)
-        alone = below is not None and pencil.n - below <= pencil.found.shape[1] + 1
+        below = count_below(products, low - products.scale.shift)
+        alone = below is not None and products.n - below <= products.found.shape[1] + 1
         return Guard(low if alone else None, rho)
 
 
-def need_entries(pencil: Pencil, method: Method) -> None:
+def need_entries(products: Products, method: Method) -> None:
     """Refuse what cannot be factorised."""
-    if not pencil.has_entries:
+    if not products.pencil.has_entries:
         raise ValueError(f"{method!r} factorises A − μB and needs the entries of A and B; give matrices, not operators")
 
 
@@ -61,14 +61,14 @@ def inverse_applied(state: State, value: float) -> Array | None:
 
     It takes a solve with K for each vector found. None: the system cannot be solved, as μ is an eigenvalue.
     """
-    pencil, found = state.pencil, state.pencil.B_found
-    factor = _factor(pencil, value - pencil.shift)
+    products, found = state.products, state.products.B_found
+    factor = _factor(products, value - products.scale.shift)
     if factor is None:
         return None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        y = pencil.solve_K(factor, state.Bx)
+        y = products.solve_K(factor, state.Bx)
         if found.shape[1]:
-            Z = np.column_stack([pencil.solve_K(factor, np.ascontiguousarray(u)) for u in found.T])
+            Z = np.column_stack([products.solve_K(factor, np.ascontiguousarray(u)) for u in found.T])
             try:
                 y = y - Z @ np.linalg.solve(found.conj().T @ Z, found.conj().T @ y)
             except np.linalg.LinAlgError:
@@ -76,12 +76,12 @@ def inverse_applied(state: State, value: float) -> Array | None:
     return y if np.isfinite(y).all() else None
 
 
-def _factor(pencil: Pencil, value: float) -> DenseShifted | SparseShifted | None:
+def _factor(products: Products, value: float) -> DenseShifted | SparseShifted | None:
     """A − μB factorised; where that is exactly singular, for the next μ that rounding cannot tell from this one."""
-    nudge = 4 * pencil.eps * max(abs(value), pencil.radius)
+    nudge = 4 * products.eps * max(abs(value), products.scale.radius)
     for mu in (value, value + nudge):
         try:
-            return shifted_factor(plus(pencil.A, -mu, pencil.B), pencil.solver)
+            return shifted_factor(plus(products.A, -mu, products.B), products.solver)
         except ZeroDivisionError:
             continue
     return None

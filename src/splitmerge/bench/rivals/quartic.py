@@ -15,7 +15,7 @@ def quartic(state: State) -> float:
 
 def line_search(state: State, along: Direction, slope: float) -> float:
     """The t for which G(x + td) is least: a root of a cubic; `slope` is −dᴴ∇G(x)."""
-    dot = state.pencil.kernels.dot
+    dot = state.products.kernels.dot
     xBd, dBd, dAd = dot(state.x, along.Bd), dot(along.d, along.Bd), dot(along.d, along.Ad)
     if not dBd > 0:
         return 0.0

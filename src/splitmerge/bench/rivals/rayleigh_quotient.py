@@ -9,7 +9,7 @@ import numpy as np
 from ...methods.first_order.power import Power
 from ...methods.protocol import Method
 from ...objective.state import State, start
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...solvers.protocol import InnerSolver
 from ...typing import Array
 from .localise import Guard, inverse_applied, need_entries
@@ -27,13 +27,13 @@ class RayleighQuotientIteration(Method):
 
     inner: InnerSolver | None = None
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> None:
+    def setup(self, products: Products, rng: np.random.Generator) -> None:
         """Nothing to set up, but entries to ask for."""
-        need_entries(pencil, self)
+        need_entries(products, self)
 
-    def first(self, pencil: Pencil, x: Array | None, memory: None) -> State:
+    def first(self, products: Products, x: Array, memory: None) -> State:
         """Nothing is known yet."""
-        return super().first(pencil, x, Guard())
+        return super().first(products, x, Guard())
 
     def step(self, state: State) -> State:
         """A step of the iteration where the guard allows it, otherwise one of the power method."""
@@ -41,7 +41,7 @@ class RayleighQuotientIteration(Method):
         if guard.low is not None:
             y = inverse_applied(state, state.value)
             # μ is an eigenvalue to rounding: x stays
-            following = start(state.pencil, state.x if y is None else y, guard)
+            following = start(state.products, state.x if y is None else y, guard)
             if guard.holds(following):
                 return following
             guard = Guard(tried=guard.tried)

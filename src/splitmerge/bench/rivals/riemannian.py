@@ -11,7 +11,7 @@ import numpy as np
 from ...checks import real
 from ...methods.protocol import Method
 from ...objective.state import State
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ...solvers.protocol import InnerSolver
 from ...typing import Array
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
@@ -21,9 +21,9 @@ SHORTEST = 60
 
 
 class _OnSphere(Method):
-    def first(self, pencil: Pencil, x: Array | None, memory: Any) -> State:
+    def first(self, products: Products, x: Array, memory: Any) -> State:
         """The start, of B-norm 1."""
-        state = super().first(pencil, x, None)
+        state = super().first(products, x, None)
         return scaled(state, state.b**-0.5)
 
 
@@ -76,7 +76,7 @@ class _Ray(NamedTuple):
     @classmethod
     def along(cls, state: State, along: Direction, g: Direction) -> _Ray:
         """For a direction, g the gradient."""
-        dot, square = state.pencil.kernels.dot, state.pencil.kernels.dot(along.d, along.Bd)
+        dot, square = state.products.kernels.dot, state.products.kernels.dot(along.d, along.Bd)
         curvature = dot(along.d, along.Ad) - state.value * square
         return cls(dot(along.d, g.Bd), curvature, state.b, dot(state.x, along.Bd), square)
 
@@ -108,7 +108,7 @@ class RiemannianConjugateGradient(_OnSphere):
         direction = g = ascent(state, state.value)
         past: Past | None = state.memory
         if past is None:
-            past = Past(g, g.d, state.pencil.kernels.dot(g.d, g.Bd))
+            past = Past(g, g.d, state.products.kernels.dot(g.d, g.Bd))
         else:
             here = Direction(state.x, state.Ax, state.Bx)
             last = past.direction.plus(-_dot(state.x, past.direction.Bd) / state.b, here)

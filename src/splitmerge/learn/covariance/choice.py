@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...preparation.trials import DENSE, IN_BLOCK, IN_VECTOR
+from ...planning.costs import GEMM_SECONDS, SPMM_SECONDS, SPMV_SECONDS
 from ...problem.b_policy import check_policy
 from ...system.memory import free_memory
 from ..data.joint import Joint
@@ -62,7 +62,7 @@ def choose_forming(
         return Forming(True, f"The covariances were formed, as b_policy={policy!r} needs their entries.", reduced)
     if solver == "operators":
         return Forming(False, "The covariances were not formed, as solver='operators' requires.")
-    forming = _forming_seconds(joint, columns) + 2 * joint.samples * wide_entries * DENSE
+    forming = _forming_seconds(joint, columns) + 2 * joint.samples * wide_entries * GEMM_SECONDS
     iterating = _iterating_seconds(joint, k)
     costs = (
         f"forming and decomposing {columns}×{columns} covariances needs {_size(need)} and about {forming:.2g} s, "
@@ -88,18 +88,18 @@ def _size(count: float) -> str:
 
 def _forming_seconds(joint: Joint, columns: int) -> float:
     p = float(columns)
-    gram = joint.rows * p**2 / 2 * DENSE
+    gram = joint.rows * p**2 / 2 * GEMM_SECONDS
     if joint.sparse:
         # a row with c stored entries takes c² multiplications
-        gram = min(gram, float(joint.entries) ** 2 / joint.rows * IN_BLOCK)
+        gram = min(gram, float(joint.entries) ** 2 / joint.rows * SPMM_SECONDS)
     # two views of p/2 columns are whitened and decomposed separately, more views jointly
     cubes = 0.5 if len(joint.views) == 2 else 1.2
-    return float(gram + cubes * p**3 * DENSE + 2 * joint.pass_seconds)
+    return float(gram + cubes * p**3 * GEMM_SECONDS + 2 * joint.pass_seconds)
 
 
 def _iterating_seconds(joint: Joint, k: int) -> float:
     products = (SOLVES_PER_RUN + SOLVES_PER_PAIR * k) * PRODUCTS_PER_SOLVE
-    each = 2 * joint.entries * (IN_VECTOR if joint.sparse else IN_BLOCK)
+    each = 2 * joint.entries * (SPMV_SECONDS if joint.sparse else SPMM_SECONDS)
     return float(products * (each + joint.pass_seconds))
 
 

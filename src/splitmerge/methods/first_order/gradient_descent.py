@@ -8,7 +8,7 @@ import numpy as np
 
 from ...objective.curvature import CurvatureBound, LanczosBound
 from ...objective.state import State
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ..protocol import Method
 from .mirror_descent import DescentSetup, descend
 from .stepsize import Sampled, StepSize, as_stepsize
@@ -30,11 +30,11 @@ class GradientDescent(Method):
         if not hasattr(self.curvature, "largest"):
             raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
+    def setup(self, products: Products, rng: np.random.Generator) -> DescentSetup:
         """Bound λ₁(B) if the step size asks for it."""
         stepsize = as_stepsize(self.stepsize)
         return DescentSetup(
-            None, stepsize.rule(lambda: self.curvature.largest(pencil, None, rng), rng), stepsize.rescale
+            None, stepsize.rule(lambda: self.curvature.largest(products, None, rng), rng), stepsize.rescale
         )
 
     def step(self, state: State) -> State:

@@ -13,11 +13,12 @@ from ...objective.curvature import CurvatureBound, LanczosBound
 from ...objective.difference import gradient
 from ...objective.state import State
 from ...preconditioners import Exact, Preconditioner, Prepared
-from ...problem.pencil import Pencil
+from ...problem.products import Products
 from ..protocol import Method
 from .stepsize import Adaptive, Rule, StepSize, as_stepsize
 
-REFRESH = 50
+# Steps between products computed afresh: A x and B x drift from x by a rounding error per step.
+REFRESH_STEPS = 50
 
 
 class DescentSetup(NamedTuple):
@@ -45,11 +46,11 @@ class MirrorDescent(Method):
         if not hasattr(self.curvature, "largest"):
             raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> DescentSetup:
+    def setup(self, products: Products, rng: np.random.Generator) -> DescentSetup:
         """Build P; bound λ₁(B̃) if the step size asks for it (it is 1 for an exact P)."""
-        P = None if pencil.identity else self.preconditioner.prepare(pencil)
+        P = None if products.identity else self.preconditioner.prepare(products)
         stepsize = as_stepsize(self.stepsize)
-        rule = stepsize.rule(lambda: 1.0 if P is None or P.exact else self.curvature.largest(pencil, P, rng), rng)
+        rule = stepsize.rule(lambda: 1.0 if P is None or P.exact else self.curvature.largest(products, P, rng), rng)
         return DescentSetup(P, rule, stepsize.rescale)
 
     def step(self, state: State) -> State:
@@ -59,22 +60,21 @@ class MirrorDescent(Method):
 
 def descend(state: State) -> State:
     """x − αd for d = (PᴴP)⁻¹∇f."""
-    pencil, axpy = state.pencil, state.pencil.kernels.axpy
+    products, axpy = state.products, state.products.kernels.axpy
     P, rule, rescale = state.memory
     g = gradient(state)
-    d = g if P is None else pencil.solve_P(P, g)
+    d = g if P is None else products.solve_P(P, g)
     # B d = PᴴP d = g for an exact P
-    Bd = g if P is not None and P.exact else pencil.apply_B(d)
-    Ad = pencil.apply_A(d, Bd)
+    Bd = g if P is not None and P.exact else products.apply_B(d)
+    Ad = products.apply_A(d, Bd)
     alpha = rule(state, d, Ad, Bd)
     x, Ax = combine(axpy, state.x, -alpha, d), combine(axpy, state.Ax, -alpha, Ad)
-    Bx = x if pencil.identity else combine(axpy, state.Bx, -alpha, Bd)
-    if state.step % REFRESH == REFRESH - 1:
-        # A x and B x drift from x by a rounding error a step
-        with pencil.counting(pencil.counts.monitoring):
-            Bx = pencil.apply_B(x)
-            Ax = pencil.apply_A(x, Bx)
-    moved = State(pencil, x, Ax, Bx, state.memory)
+    Bx = x if products.identity else combine(axpy, state.Bx, -alpha, Bd)
+    if state.step % REFRESH_STEPS == REFRESH_STEPS - 1:
+        monitoring = products.monitoring
+        Bx = monitoring.apply_B(x)
+        Ax = monitoring.apply_A(x, Bx)
+    moved = State(products, x, Ax, Bx, state.memory)
     if rescale:
         moved.rescale()
     return moved

@@ -17,6 +17,6 @@ class Power(Method):
 
     def step(self, state: State) -> State:
         """B x₊ = A x / (2r), the minimiser of the surrogate with Hessian 2B (equation 3.5)."""
-        pencil = state.pencil
-        x, Bx = pencil.solve_B(state.Ax * (0.5 / state.r), state.x, state.Bx)
-        return State(pencil, x, pencil.apply_A(x, Bx), Bx, state.memory)
+        products = state.products
+        x, Bx = products.solve_B(state.Ax * (0.5 / state.r), state.x, state.Bx)
+        return State(products, x, products.apply_A(x, Bx), Bx, state.memory)

@@ -30,26 +30,26 @@ class SplitMerge(Method):
         The paper's surrogate majorises f at x only, and a long step can raise f by its length alone. The states are
         therefore the best multiples of the paper's iterates; how much longer those are is the state's `memory`.
         """
-        pencil, x, Ax, Bx = state.pencil, state.x, state.Ax, state.Bx
-        dot, axpy = pencil.kernels.dot, pencil.kernels.axpy
+        products, x, Ax, Bx = state.products, state.x, state.Ax, state.Bx
+        dot, axpy = products.kernels.dot, products.kernels.axpy
         half, longer = 0.5 / state.r, state.memory or 1.0
-        w1, Bw1 = pencil.solve_B(half * Ax, x, Bx)
-        Aw1 = pencil.apply_A(w1, Bw1)
-        w2, Bw2 = pencil.solve_B(half * Aw1, w1, Bw1)
+        w1, Bw1 = products.solve_B(half * Ax, x, Bx)
+        Aw1 = products.apply_A(w1, Bw1)
+        w2, Bw2 = products.solve_B(half * Aw1, w1, Bw1)
         q = dot(Ax, w1) / state.s
         z = axpy(Ax, Aw1, a=-q)  # in place, like d: both arrays are ours
         d = axpy(w1, w2, a=-q)
         delta = dot(z, combine(axpy, w1, -q, x))
         # δ lost to rounding: x has converged, and the power step is as good
-        resolved = delta > (32 * pencil.eps) ** 2 * state.s
+        resolved = delta > (32 * products.eps) ** 2 * state.s
         t = dot(z, d) / (delta * longer) if resolved else 0.0
         weight = 1 / (longer * (max(1.0, 1.01 * t) - t)) if resolved else 0.0
         x = combine(axpy, w1, weight, d)
         # B x₊ = Bw₁ + weight (Bw₂ − q Bw₁), without a product
-        Bx = x if pencil.identity else combine(axpy, Bw1, weight, axpy(Bw1, Bw2, a=-q))
-        merged = State(pencil, x, pencil.apply_A(x, Bx), Bx)
-        if merged.value < (1 - 32 * pencil.eps) * state.value:
+        Bx = x if products.identity else combine(axpy, Bw1, weight, axpy(Bw1, Bw2, a=-q))
+        merged = State(products, x, products.apply_A(x, Bx), Bx)
+        if merged.value < (1 - 32 * products.eps) * state.value:
             # never seen, but not excluded either: the power step raises the quotient for certain
-            merged = State(pencil, w1, axpy(Ax, z, a=q), Bw1)
+            merged = State(products, w1, axpy(Ax, z, a=q), Bw1)
         merged.memory = 1 / merged.rescale()
         return merged

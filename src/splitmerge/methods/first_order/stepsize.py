@@ -87,7 +87,7 @@ class Adaptive(StepSize):
         return self._step
 
     def _step(self, state: State, d: Array, Ad: Array, Bd: Array) -> float:
-        dot, s, b = state.pencil.kernels.dot, state.s, state.b
+        dot, s, b = state.products.kernels.dot, state.s, state.b
         sd, bd = dot(state.x, Ad), dot(state.x, Bd)
         sdd, bdd = dot(d, Ad), dot(d, Bd)
         # the derivative of the quotient along x − αd is a positive multiple of c0 + c1 α + c2 α²

@@ -1,25 +1,25 @@
-"""`LocallyOptimal`, the method that never solves with B."""
+"""`LocallyOptimal`: LOBPCG, the method that never solves with B."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from ...checks import instance, whole
 from ...preconditioners import Preconditioner
-from ...problem.pencil import Pencil
-from ..searching import Searching
-from .search import LocalSearch
+from ...run.iteration import Iteration
+from ..protocol import Method
+from ..setup import Setup
+from .iteration import Lobpcg, usual_block
 
 
 @dataclass(frozen=True)
-class LocallyOptimal(Searching):
-    """Minimise f over span{X, preconditioned gradients of X, what X moved by last}; products with A and B only.
+class LocallyOptimal(Method):
+    """LOBPCG (Knyazev 2001): minimise f over span{X, preconditioned residuals W, conjugate directions P}.
 
-    For a pair too large to be factorised, or known by its products alone. The `preconditioner` is for B, or for A when
-    the smallest are wanted: chosen by a trial when not given. `block` vectors take part, some more than are wanted.
+    For a pair too large to be factorised, or known by its products alone: it multiplies by A and B and never solves.
+    The `preconditioner` is for B, or for A when the smallest are wanted; chosen by a trial when not given. `block`
+    vectors take part, some more than are wanted.
 
     >>> import numpy as np, splitmerge as sm
     >>> sol = sm.solve(np.diag(np.arange(1.0, 301)), k=2, which="smallest", method=sm.LocallyOptimal(sm.Diagonal()))
@@ -30,6 +30,7 @@ class LocallyOptimal(Searching):
     preconditioner: Preconditioner | None = None
     block: int | None = None
     solves: ClassVar[bool] = False
+    subspace: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.inner is not None:
@@ -39,7 +40,6 @@ class LocallyOptimal(Searching):
         if self.block is not None:
             whole(self.block, "block", 1)
 
-    def setup(self, pencil: Pencil, rng: np.random.Generator) -> Any:
-        """A search for the leading pair."""
-        P = None if self.preconditioner is None else self.preconditioner.prepare(pencil)
-        return LocalSearch(pencil, 1, P, rng, block=self.block)
+    def bind(self, setup: Setup) -> Iteration:
+        """The iteration for all k pairs."""
+        return Lobpcg(setup, max(self.block or usual_block(setup.k), setup.width))

@@ -1,7 +1,7 @@
-"""The columns that f is minimised over, with their products.
+"""The trial space of LOBPCG with its products.
 
-Invariant: the first `known` columns of S, the Ritz vectors X and the memory P, are B-orthonormal, AS and BS are their
-products with A and B, and H is the projection of A on them.
+Invariant: the first `known` columns of S, the Ritz vectors X and the conjugate directions P, are B-orthonormal, AS and
+BS are their products with A and B, and H is the projection of A on them.
 """
 
 from __future__ import annotations
@@ -10,74 +10,74 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from ...errors import NotPositiveDefinite
-from ...linalg.reductions import column_norms
-from ...problem.pencil import Pencil
+from ...linalg.reductions import column_norms, gram
+from ...problem.products import Products
 from ...system.interrupt import uninterrupted
 from ...typing import Array
 
-# Rows that are rotated at a time: the copy stays small beside the columns.
-ROWS = 2048
+# Rows rotated at a time, which bounds the memory of the copy.
+ROTATED_ROWS = 2048
 
-# A step that is shorter is rounding.
-TINY = 1e-14
+# Shorter steps are rounding.
+LEAST_STEP_NORM = 1e-14
 
-# What a column has of others is left in it when it is less than this.
-NEGLIGIBLE = 1e-12
+# Coefficients of earlier columns below this are not removed.
+NEGLIGIBLE_COEFFICIENT = 1e-12
 
-# A direction that is this small beside the others, once they have length 1, is nothing new; as a power of eps.
-NEW = 0.6
+# A direction of the unit columns whose Gram eigenvalue is below this power of eps is linearly dependent.
+DEPENDENT_EXPONENT = 0.6
 
 
 class Span:
-    """Room for `width` Ritz vectors, as many of the memory and as many new directions; `fixed` are kept out of it."""
+    """`width` Ritz vectors X, as many conjugate directions P and as many residuals W; B-orthogonal to `fixed`."""
 
-    def __init__(self, pencil: Pencil, width: int, fixed: tuple[Array, Array] | None = None) -> None:
-        self.pencil, self.width = pencil, width
+    def __init__(self, products: Products, width: int, fixed: tuple[Array, Array] | None = None) -> None:
+        self.products, self.width = products, width
         self.fixed = () if fixed is None else (fixed,)
-        shape = (pencil.n, 3 * width)
-        self.S, self.AS = np.empty(shape, pencil.dtype), np.empty(shape, pencil.dtype)
-        self.BS = self.S if pencil.identity else np.empty(shape, pencil.dtype)
-        self.H = np.zeros((3 * width, 3 * width), np.result_type(pencil.dtype, np.float64))
+        shape = (products.n, 3 * width)
+        self.S, self.AS = np.empty(shape, products.dtype), np.empty(shape, products.dtype)
+        self.BS = self.S if products.identity else np.empty(shape, products.dtype)
+        self.H = np.zeros((3 * width, 3 * width), np.result_type(products.dtype, np.float64))
         self.known = 0
 
     def append(self, W: Array) -> int:
-        """Let what is new of the columns W follow the known ones; return how many columns that are."""
-        pencil, q = self.pencil, self.known
+        """Append the new directions of the columns W to the known ones; return how many there are."""
+        products, q = self.products, self.known
         for _ in range(3):
             W = self._apart(W)
             if W.shape[1] == 0:
                 return 0
             W, BW, least = self._orthonormal(W)
-            # columns that were nearly the same have lost digits to each other, and are taken apart again
+            # nearly parallel columns have lost digits to cancellation: orthogonalise again
             if least > 1e-4:
                 break
         count: int = W.shape[1]
-        AW = pencil.products_A(W)
+        AW = products.products_A(W)
         new = slice(q, q + count)
         self.S[:, new], self.AS[:, new] = W, AW
-        if not pencil.identity:
+        if not products.identity:
             self.BS[:, new] = BW
-        self.H[: q + count, new] = self.S[:, : q + count].conj().T @ AW
+        self.H[: q + count, new] = gram(self.S[:, : q + count], AW)
         self.H[new, :q] = self.H[:q, new].conj().T
         return count
 
     def _apart(self, W: Array) -> Array:
-        """W without what it has of the known and the fixed columns, and without columns of nothing but rounding."""
+        """W orthogonalised against the known and the fixed columns, without columns that are rounding only."""
         lengths = column_norms(W)
         W = W[:, lengths > 0] / lengths[lengths > 0]
         for V, BV in ((self.S[:, : self.known], self.BS[:, : self.known]), *self.fixed):
-            # twice, as what the columns lack of being orthonormal would else grow by what is lost of W
+            # twice, as the loss of orthogonality grows with the cancellation in W
             for _ in range(2 if V.shape[1] else 0):
-                C = BV.conj().T @ W
-                if np.abs(C).max(initial=0.0) <= NEGLIGIBLE * float(column_norms(W).min(initial=1.0)):
+                C = gram(BV, W)
+                if np.abs(C).max(initial=0.0) <= NEGLIGIBLE_COEFFICIENT * float(column_norms(W).min(initial=1.0)):
                     break
                 W -= V @ C
-        return np.asarray(W[:, column_norms(W) > 1e3 * self.pencil.eps])
+        return np.asarray(W[:, column_norms(W) > 1e3 * self.products.eps])
 
     def _orthonormal(self, W: Array) -> tuple[Array, Array, float]:
-        """An orthonormal basis of W and its product with B; and how little was new of the column with the least."""
-        BW = self.pencil.products_B(W)
-        G = W.conj().T @ BW
+        """An orthonormal basis of W, its product with B, and the least Gram eigenvalue that was kept."""
+        BW = self.products.products_B(W)
+        G = gram(W, BW)
         squares = G.diagonal().real
         if not (squares > 0).all():
             if not (np.abs(W[:, squares <= 0]).max(initial=0.0) == 0):
@@ -88,13 +88,13 @@ class Span:
             return self._orthonormal(W[:, squares > 0])
         scales = 1 / np.sqrt(squares)
         values, Q = eigh(scales[:, None] * ((G + G.conj().T) / 2) * scales, check_finite=False)
-        keep = values > self.pencil.eps**NEW * values[-1:]
+        keep = values > self.products.eps**DEPENDENT_EXPONENT * values[-1:]
         C = ((scales[:, None] * Q[:, keep]) / np.sqrt(values[keep])).astype(W.dtype)
         W = W @ C
-        return W, W if self.pencil.identity else BW @ C, float(values[keep].min(initial=1.0))
+        return W, W if self.products.identity else BW @ C, float(values[keep].min(initial=1.0))
 
     def minimise(self, count: int, moving: Array) -> Array:
-        """Rayleigh–Ritz with `count` new columns: X becomes the leading Ritz vectors, and P what moved of `moving`.
+        """Rayleigh–Ritz with `count` new columns: X becomes the leading Ritz vectors, P the steps of those `moving`.
 
         Returns their values, the largest first.
         """
@@ -105,15 +105,14 @@ class Span:
         CX = C[:, ::-1][:, :m]
         values = values[::-1][:m]
         P = CX[:, moving[:m]].copy() if size > m else CX[:, :0]
-        # the part of each step that is not in the old X is the memory; orthonormal to the new X by its coefficients
+        # the component of each step outside the old X, made orthonormal to the new X by its coefficients
         P[:m] = 0
         for _ in range(2):
             P -= CX @ (CX.conj().T @ P)
-            # however short a step was, it shows the way
-            P = P / np.maximum(np.linalg.norm(P, axis=0), TINY)
+            P = P / np.maximum(np.linalg.norm(P, axis=0), LEAST_STEP_NORM)
         Q, R, _ = qr(P, mode="economic", pivoting=True, check_finite=False)
         D = np.hstack([CX, Q[:, np.abs(R.diagonal()) > 1e-8]])
-        # half a rotation would leave products that are none
+        # must not be interrupted: S and its products would be inconsistent
         with uninterrupted():
             self._rotate(D, size)
             self.H[: self.known, : self.known] = D.conj().T @ H @ D
@@ -122,25 +121,25 @@ class Span:
     def _rotate(self, D: Array, size: int) -> None:
         D = D.astype(self.S.dtype)
         self.known = D.shape[1]
-        for M in (self.S, self.AS) if self.pencil.identity else (self.S, self.AS, self.BS):
-            for row in range(0, M.shape[0], ROWS):
-                rows = M[row : row + ROWS]
+        for M in (self.S, self.AS) if self.products.identity else (self.S, self.AS, self.BS):
+            for row in range(0, M.shape[0], ROTATED_ROWS):
+                rows = M[row : row + ROTATED_ROWS]
                 rows[:, : self.known] = rows[:, :size] @ D
 
     def refresh(self) -> None:
-        """Compute the products of the known columns afresh, and make them orthonormal again."""
+        """Recompute the products of the known columns and orthonormalise them again."""
         q = self.known
         X = self.S[:, :q].copy()
-        AX, BX = self.pencil.products_A(X), self.pencil.products_B(X)
-        values, Q = eigh(X.conj().T @ BX, check_finite=False)
+        AX, BX = self.products.products_A(X), self.products.products_B(X)
+        values, Q = eigh(gram(X, BX), check_finite=False)
         root = ((Q / np.sqrt(values)) @ Q.conj().T).astype(X.dtype)
         self.S[:, :q], self.AS[:, :q] = X @ root, AX @ root
-        if not self.pencil.identity:
+        if not self.products.identity:
             self.BS[:, :q] = BX @ root
-        self.H[:q, :q] = self.S[:, :q].conj().T @ self.AS[:, :q]
+        self.H[:q, :q] = gram(self.S[:, :q], self.AS[:, :q])
 
     def renew(self, X: Array) -> Array:
-        """Begin again with the columns X only, their products computed afresh; the values."""
+        """Start again with the columns X only and fresh products; return the Ritz values."""
         self.known = 0
         count = self.append(X)
         return self.minimise(count, np.zeros(self.width, bool))

@@ -1,0 +1,74 @@
+"""The arguments of `solve`, checked before any work: each error names the argument, what is wrong and what to give."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from .checks import instance, real, whole
+from .methods import Method
+from .methods.lobpcg.locally_optimal import LocallyOptimal
+from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
+from .problem.problem import ALIASES, WHICH, Problem
+from .run.rules import MaxSteps, Residual, Rule
+
+
+def checked(problem: Problem, diagonal: Any) -> Problem:
+    """The problem with its arguments checked and normalised; the matrices, k and the start are checked later."""
+    which, sigma = _wanted(problem.which, problem.sigma)
+    method, callback = problem.method, problem.callback
+    if method is not None:
+        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback is {callback!r}; give a function that takes a State")
+    hint = _hint(problem.preconditioner, diagonal)
+    _check_method(method, which, sigma, hint, certify=problem.certify)
+    return replace(problem, which=which, sigma=sigma, preconditioner=hint, certify=bool(problem.certify))
+
+
+def stopping_rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
+    """The rule that `tol`, `stop` and `max_steps` amount to."""
+    residual = Residual(tol)
+    if stop is not None:
+        instance(stop, "stop", Rule, "a rule such as Residual(1e-8) | MaxSeconds(60)")
+    limit = MaxSteps() if max_steps is None else MaxSteps(whole(max_steps, "max_steps", 1))
+    return (residual if stop is None else stop) | limit
+
+
+def _wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
+    """Which pairs are wanted: an end of the spectrum, or those nearest to σ."""
+    which = ALIASES.get(which, which) if isinstance(which, str) else which
+    if not isinstance(which, str) or which not in WHICH:
+        names = ", ".join(map(repr, (*WHICH, *ALIASES)))
+        raise ValueError(f"which is {which!r}; give one of {names}")
+    if sigma is None:
+        return which, None
+    sigma = real(sigma, "sigma", least=-math.inf)
+    if which != "largest":
+        raise ValueError(f"which is {which!r} and sigma is {sigma:g}; sigma asks for the nearest: leave which out")
+    return which, sigma
+
+
+def _check_method(
+    method: Method | None, which: str, sigma: float | None, hint: Preconditioner | None, *, certify: Any
+) -> None:
+    """Can the method do what is asked for?"""
+    ends, default = which in ("largest", "smallest"), method is None or method.subspace
+    if hint is not None and (sigma is not None or not default):
+        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
+    if isinstance(method, LocallyOptimal) and (sigma is not None or not ends):
+        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
+    if not default and (sigma is not None or certify or not ends):
+        raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
+
+
+def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
+    """What the user knows of an inverse: of A for the smallest, otherwise of B."""
+    if preconditioner is not None and diagonal is not None:
+        raise ValueError("preconditioner and diagonal are both given; give one of them")
+    if diagonal is not None:
+        return UserDiagonal(diagonal)
+    if preconditioner is None or isinstance(preconditioner, Preconditioner):
+        return preconditioner
+    return UserPreconditioner(preconditioner)

@@ -1,0 +1,269 @@
+"""Thick-restart Lanczos: when to expand the basis, when to restart it, and how to probe for missed pairs."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ...typing import Array
+from ..setup import Setup
+from ..subspace import SubspaceIteration
+from .basis import Basis
+from .ritz_pair import RitzPair
+
+# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products.
+EXTRA_COLUMNS = 44
+
+# A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
+# spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
+MIN_PROBE_STEPS = 12
+# A probe makes at most this multiple of the basis size in products.
+MAX_PROBE_BASES = 20
+
+# From a random vector, the first Rayleigh–Ritz projection is made after this many products, unless n is small.
+FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
+
+# A projection costs as much as this many products of a matrix of size 256; for others in proportion to n⁻².
+CHECK_COST_PRODUCTS = 3
+
+# At most this many vectors beyond the k wanted ones are kept for a later solve.
+MAX_SPARE_VECTORS = 5
+
+
+class ThickRestart(SubspaceIteration):
+    """The k most wanted pairs of T, from a basis that is expanded, restarted and probed."""
+
+    def __init__(self, setup: Setup, max_basis: int | None = None) -> None:
+        super().__init__()
+        assert setup.transform is not None
+        self.transform, self.k, self.target = setup.transform, setup.k, setup.target
+        self.products = self.transform.products
+        self.scale = self.products.scale
+        # a new start with all k vectors takes 3k columns
+        capacity = max(2 * self.k + EXTRA_COLUMNS, 3 * self.k) if max_basis is None else max_basis
+        self.basis = Basis(self.transform, max(capacity, self.k + 4 * setup.width), self.target, setup.rng)
+        if setup.lowest is not None:
+            self.basis.known = setup.lowest
+        self.advances = 0
+        # is the start a random vector, in which nothing is visible at first?
+        self.blind = not setup.given
+        # the residual or sine to reach, and after how many products the last projection was how far from it
+        self.goal: float | None = None
+        self.angle: float | None = None
+        self.trace = (0, math.inf)
+        # ‖B q‖ of the waiting vector q, and at how many products it was computed
+        self._waiting = (-1, 0.0)
+        # for each pair ‖B x‖, and its value when that was computed
+        self._lengths: dict[int, tuple[float, float]] = {}
+        self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
+        self.values = self.errors = np.zeros(0)
+        self.S = np.zeros((0, 0))
+
+    def aim(self, goal: float | None, angle: float | None) -> None:
+        """Let this residual, or this sine, be the goal."""
+        self.goal, self.angle = goal, angle
+        # several vectors are orthogonal only because the basis is
+        least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
+        self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
+
+    def neglect(self, tol: float) -> None:
+        """Do not pursue components of the residuals of a start that are this small relative to its values."""
+        self.basis.negligible = tol
+
+    def launch(self, X: Array) -> None:
+        """Begin with the columns of X, in the coordinates of the pencil."""
+        self.advances = 0
+        self.basis.start(X)
+        self.advance()
+
+    def advance(self) -> None:
+        """Expand the basis by some products, then Rayleigh–Ritz."""
+        basis = self.basis
+        count = max(self._stride(), self.k - basis.size)
+        while count > 0:
+            if basis.full:
+                self._restart()
+            if basis.width == 0:
+                break
+            count -= basis.grow(count)
+        self._rayleigh_ritz()
+
+    def _stride(self) -> int:
+        """How many products to make before the next projection, which costs as much as a few products at small n.
+
+        Towards a goal, most of the products that it takes at the recent rate of convergence.
+        """
+        self.advances += 1
+        products = self.basis.products
+        if self.advances == 1:
+            return FIRST_CHECK_PRODUCTS if self.blind and self.transform.n >= SMALL_N else 1
+        least = max(1, round(CHECK_COST_PRODUCTS * (256 / max(self.transform.n, 256)) ** 2))
+        stride = max(min(self.advances, 5), least, min(products // 7, self.basis.capacity // 2))
+        before, self.trace = self.trace, (products, self._excess())
+        fallen = before[1] - self.trace[1]
+        if not (0 < fallen < math.inf):
+            return stride
+        return math.ceil(min(max(0.6 * self.trace[1] / fallen * (products - before[0]), least), 2 * stride))
+
+    def _excess(self) -> float:
+        """The logarithm of the worst error of the wanted pairs over its goal, as far as it is known."""
+        if self.values.size < self.k + (self.goal is None) or (self.goal is None and self.angle is None):
+            return math.inf
+        found, errors = self.values[: self.k], self.errors[: self.k]
+        tiny = self.basis.eps * self.basis.radius + 1e-300
+        if self.goal is None:
+            # sin θ is about the residual over the gap
+            sizes, goal = np.abs(found - self.values[self.k]), self.angle
+        else:
+            sizes, goal = np.abs(found) + self.scale.shift, self.goal
+        worst = max(e / max(size, tiny) for e, size in zip(errors.tolist(), sizes.tolist(), strict=True))
+        return math.log(max(worst, 1e-300)) - math.log(max(goal or 0.0, 1e-300))
+
+    def salvage(self) -> bool:
+        """After an interrupt: are there Ritz pairs? A first advance that was cut short is completed."""
+        if self.values.size == 0:
+            if self.basis.size == 0 and self.basis.width > 0:
+                self.basis.settle()
+            if self.basis.size > 0:
+                self._rayleigh_ritz()
+        return self.values.size > 0
+
+    def _rayleigh_ritz(self) -> None:
+        basis = self.basis
+        # the next value shows the gap, which a goal in terms of angles is relative to
+        self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
+        if self.transform.direct:
+            shift = basis.shift
+            self.scale = self.scale.moved(shift, basis.radius + shift)
+
+    def _restart(self) -> None:
+        basis = self.basis
+        values, S, errors = basis.ritz(basis.size)
+        keep = min(self.k + max(2, 2 * (basis.capacity - self.k) // 5), basis.capacity - 2 * basis.width)
+        self._keep_given()
+        basis.restart(values[:keep], S[:, :keep])
+        self.values, self.S, self.errors = values[:keep], np.eye(keep), errors[:keep]
+
+    def _keep_given(self) -> None:
+        """Compute the vectors of states that are still referenced, before their basis is overwritten."""
+        for state in list(self._given):
+            state.settle()
+        self._given.clear()
+
+    def ritz_pair(self, index: int) -> RitzPair:
+        """The Ritz pair in place `index`, the most wanted first."""
+        state = RitzPair(self, index)
+        self._given.add(state)
+        return state
+
+    def residual_norm(self, pair: RitzPair) -> float:
+        """‖Ax − λBx‖ for a Ritz pair: its residual T y − θy lies along the waiting block."""
+        basis, norm = self.basis, self.transform.product_norm
+        if basis.width > 1:
+            return norm(basis.residual(pair.coefficients))
+        if self._waiting[0] != basis.products:
+            self._waiting = (basis.products, norm(basis.V[:, basis.size]))
+        return pair.error * self._waiting[1]
+
+    def product_norm(self, index: int, pair: RitzPair) -> float:
+        """‖Bx‖ for the Ritz pair in place `index`, computed again when its value has changed in the sixth digit."""
+        theta, length = self._lengths.get(index, (math.inf, 0.0))
+        if abs(pair.theta - theta) > 1e-6 * abs(pair.theta):
+            length = self.transform.product_norm(pair.y)
+            self._lengths[index] = (pair.theta, length)
+        return length
+
+    def vectors(self, count: int) -> Array:
+        """The `count` most wanted Ritz vectors, in the coordinates of the pencil."""
+        return self.transform.leave(self.basis.vectors(self.S[:, :count]))
+
+    def spare(self, *, converged: bool) -> Array | None:
+        """Some Ritz vectors beyond the k wanted ones, for a later solve that needs them."""
+        # to go on, more of them are worth it, if multiplying them again costs little relative to the work so far
+        end = self.k + (
+            min(self.k - 1, MAX_SPARE_VECTORS)
+            if converged
+            else min(self.k + MAX_SPARE_VECTORS, self.basis.products // 5)
+        )
+        if end == self.k or self.basis.V.shape[1] == 0:
+            return None
+        _, S, _ = self.basis.ritz(end)
+        return self.transform.leave(self.basis.vectors(S[:, self.k : end]))
+
+    def renewal(self) -> Array | None:
+        """The vectors to start again with; None where there is no room for it."""
+        room = self.basis.capacity >= min(3 * self.k, self.transform.n)
+        return self.vectors(self.k) if room else None
+
+    def gaps(self, count: int) -> Array:
+        """How far the first `count` values are from where others may be, if none that is more wanted was missed.
+
+        The next Ritz value does not tell: of a multiple or clustered eigenvalue a Krylov space shows one copy.
+        """
+        found = self.values[:count]
+        low, high = self.target.window(found)
+        return np.asarray(np.maximum(found - high, low - found) - self.errors[:count].max(initial=0.0))
+
+    def look(self, slack: float) -> bool | None:
+        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
+
+        No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm
+        and, until the probe has made as many products as the search, what so few steps may not have seen.
+        """
+        basis, k = self.basis, self.k
+        if basis.complete:
+            return False
+        low, high = self.target.window(self.values[:k])
+        known = _outside(self.values[:k], low - slack, high + slack)
+        self._keep_given()
+        with self._monitored():
+            basis.restart(self.values[:k], self.S[:, :k], couple=False)
+            start = basis.products
+            for _ in self.unrecorded():
+                # the vectors of another copy of a known value mix with the known ones: only a count tells
+                if _outside(self.values, low - slack, high + slack) > known:
+                    return True
+                if self._decided(start, low, high, slack):
+                    return False
+                if basis.products - start >= MAX_PROBE_BASES * basis.capacity:
+                    break
+        return None
+
+    def _decided(self, start: int, low: float, high: float, slack: float) -> bool:
+        """Has a probe that began after `start` products shown that nothing more wanted is left?"""
+        basis, k = self.basis, self.k
+        values, errors = self.values[k:], self.errors[k:]
+        top, bottom = int(np.argmax(values)), int(np.argmin(values))
+        steps = basis.products - start
+        unseen = _unseen(steps, self.transform.n, values[top] - values[bottom]) if steps < start else 0.0
+        doubt = np.maximum(errors, unseen)
+        above = values[top] + doubt[top] > high and doubt[top] > slack
+        below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack
+        return bool(basis.complete or (steps >= MIN_PROBE_STEPS and not (above or below)))
+
+    @contextmanager
+    def _monitored(self) -> Iterator[None]:
+        """Count the products of the block as monitoring."""
+        own = self.transform
+        self.transform = self.basis.transform = own.monitored()
+        try:
+            yield
+        finally:
+            self.transform = self.basis.transform = own
+
+
+def _outside(values: Array, low: float, high: float) -> int:
+    return int(((values < low) | (values > high)).sum())
+
+
+def _unseen(steps: int, n: int, spread: float) -> float:
+    """How far beyond its Ritz values an eigenvalue may lie after this many steps, except for one start in a thousand.
+
+    By the bound of Kuczyński and Woźniakowski (see `largest_eigenvalue`).
+    """
+    root = math.log(1.648e3 * math.sqrt(n)) / (2 * steps - 1)
+    return spread * root**2 / (1 - root**2) if root < 1 else math.inf

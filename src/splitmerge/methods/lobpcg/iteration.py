@@ -1,0 +1,254 @@
+"""LOBPCG (Knyazev 2001): Rayleigh–Ritz on span{X, preconditioned residuals W, conjugate directions P}."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...linalg.reductions import column_norms
+from ...objective.state import State
+from ...preconditioners import Prepared
+from ...problem.pencil import Pencil
+from ...problem.products import Products
+from ...problem.start import random_vector
+from ...problem.target import Target
+from ...transforms import BInner
+from ...typing import Array
+from ..setup import Setup
+from ..subspace import SubspaceIteration
+from .span import Span
+
+# Guard vectors beyond the wanted ones: the last wanted pair converges by its gap to the pairs left out.
+MIN_GUARDS = 1
+
+# Soft locking: a pair whose residual is below this fraction of its goal contributes no further residual.
+LOCKED_FRACTION = 0.5
+
+# A residual below this fraction of the rounding level is noise.
+NOISE_FRACTION = 0.01
+
+# Steps between products computed afresh, as each step adds a rounding error to them.
+REFRESH_STEPS = 40
+
+# Steps without a smaller residual after which the iteration ends: at the level of rounding, and above it.
+STAGNATION_STEPS_AT_ROUNDING, STAGNATION_STEPS = 20, 1000
+
+# Steps on a coarser pair that improve a random start.
+COARSE_STEPS = 5
+
+# Least and largest number of steps of a probe.
+MIN_PROBE_STEPS, MAX_PROBE_STEPS = 5, 500
+
+
+def usual_block(k: int) -> int:
+    """The block size for k pairs."""
+    return k + max(MIN_GUARDS, math.ceil(k / 5))
+
+
+class Lobpcg(SubspaceIteration):
+    """The k largest pairs of (A, B) from a block of Ritz vectors, its residuals preconditioned by P if there is one."""
+
+    target = Target.LARGEST
+    projects_again = True
+
+    def __init__(self, setup: Setup, block: int | None = None, fixed: tuple[Array, Array] | None = None) -> None:
+        super().__init__()
+        self.products, self.k, self.P, self.rng = setup.products, setup.k, setup.P, setup.rng
+        self.unshifted = setup.unshifted
+        self.transform = BInner(self.products)
+        self.scale = self.products.scale
+        room = (self.products.n - (0 if fixed is None else fixed[0].shape[1])) // 3
+        self.block_size = max(self.k, min(usual_block(self.k) if block is None else block, room))
+        self.span = Span(self.products, self.block_size, fixed)
+        self.steps = 0
+        self.goal = 0.0
+        self.values = self.errors = self.residuals = self.levels = np.zeros(0)
+        self.gradients = np.zeros((self.products.n, 0), self.products.dtype)
+        self.lowest, self.radius = math.inf if setup.lowest is None else setup.lowest, 0.0
+        # the least residual so far, and at which step it was
+        self.best = (math.inf, 0)
+        self.exhausted = False
+        # the smallest eigenvectors are smooth, those of a complement need not be
+        self.smooth = self.unshifted and fixed is None
+
+    def aim(self, goal: float | None, angle: float | None) -> None:
+        """Let this residual be the goal; the residual that belongs to a sine is not known beforehand."""
+        self.goal = goal or 0.0
+
+    def neglect(self, tol: float) -> None:
+        """Every component of a start is pursued."""
+
+    def launch(self, X: Array) -> None:
+        """Begin with the columns of X and as many random ones as there is room for."""
+        # a resumed solve may bring more than there is room for
+        X = X[:, : 2 * self.block_size]
+        more = self.block_size - X.shape[1]
+        self.best, self.exhausted, self.steps = (math.inf, 0), False, 0
+        if more > 0:
+            X = np.hstack([X, self._more(more)])
+        self.values = self.span.renew(X)
+        self._measure()
+
+    def _more(self, count: int) -> Array:
+        """Starting columns: from a coarser pair if the preconditioner has one, otherwise random."""
+        coarser = self.P.coarser(self.products.pencil) if self.P is not None and self.smooth else None
+        if coarser is not None and coarser[0].n > 4 * count:
+            return self._from_coarser(*coarser, count)
+        X = np.column_stack([random_vector(self.products, self.rng) for _ in range(count)])
+        # the preconditioner amplifies the wanted components
+        return X if self.P is None else self.products.solves_P(self.P, X)
+
+    def _from_coarser(self, pencil: Pencil, P: Prepared, prolongation: Any, count: int) -> Array:
+        setup = Setup(Products(pencil), self.target, count, self.rng, P=P, unshifted=self.unshifted)
+        search = Lobpcg(setup, count)
+        search.launch(random_vector(pencil, self.rng)[:, None])
+        for _ in islice(search.unrecorded(), COARSE_STEPS):
+            if search.exhausted:
+                break
+        return np.asarray(prolongation @ search.vectors(count))
+
+    def advance(self) -> None:
+        """One step: precondition the residuals of the pairs that are not locked, then Rayleigh–Ritz."""
+        span = self.span
+        self.steps += 1
+        if self.steps % REFRESH_STEPS == 0:
+            span.refresh()
+            self._measure()
+        moving = np.zeros(self.block_size, bool)
+        noise = [NOISE_FRACTION * self.scale.excusable(level) for level in self.levels.tolist()]
+        moving[: self.residuals.size] = self.residuals > np.maximum(LOCKED_FRACTION * self.goal, noise)
+        if not moving.any():
+            self.exhausted = True
+            return
+        R = self.gradients[:, moving[: self.values.size]]
+        W = R if self.P is None else self.products.solves_P(self.P, R)
+        count = span.append(W)
+        if count == 0:
+            self.exhausted = True
+            return
+        self.values = span.minimise(count, moving)
+        self._measure()
+        self._watch()
+
+    def _measure(self) -> None:
+        """Relative residuals, rounding levels, and errors: ‖Ax − λBx‖ ‖x‖ estimates the residual norm in B⁻¹."""
+        products, m = self.products, self.values.size
+        self.lowest = min(self.lowest, float(self.span.H.diagonal()[: self.span.known].real.min()))
+        self.radius = max(self.radius, float(np.abs(self.values).max()), abs(self.lowest))
+        shift = 0.0 if self.unshifted else max(0.0, -self.lowest)
+        scale = self.scale = self.scale.moved(shift, self.radius + shift)
+        # the gradient of f, up to a factor
+        R = self.gradients = self.span.AS[:, :m] - self.span.BS[:, :m] * self.values.astype(products.dtype)
+        norms, lengths, scales = (
+            column_norms(M).astype(np.float64) for M in (R, self.span.S[:, :m], self.span.BS[:, :m])
+        )
+        sizes = np.array([scale.magnitude(value + shift) for value in self.values.tolist()])
+        self.residuals = norms / np.maximum(sizes * scales, 1e-300)
+        self.errors = norms * lengths
+        self.levels = np.array(
+            [scale.rounding_level(*triple) for triple in zip(self.values + shift, lengths, sizes * scales, strict=True)]
+        )
+
+    def _watch(self) -> None:
+        """Detect stagnation."""
+        worst = int(np.argmax(self.residuals[: self.k]))
+        residual = float(self.residuals[worst])
+        if residual < 0.9 * self.best[0]:
+            self.best = (residual, self.steps)
+        idle = self.steps - self.best[1]
+        at_rounding = residual <= self.scale.excusable(float(self.levels[worst]))
+        self.exhausted = idle >= (STAGNATION_STEPS_AT_ROUNDING if at_rounding else STAGNATION_STEPS)
+
+    def ritz_pair(self, index: int) -> LobpcgPair:
+        """The Ritz pair in place `index`."""
+        return LobpcgPair(self, index)
+
+    def vectors(self, count: int) -> Array:
+        """The `count` leading Ritz vectors."""
+        return self.span.S[:, :count].copy()
+
+    def spare(self, *, converged: bool) -> Array | None:
+        """The Ritz vectors beyond the k wanted ones."""
+        return self.span.S[:, self.k : self.values.size].copy() if self.values.size > self.k else None
+
+    def renewal(self) -> Array:
+        """The vectors to start again with."""
+        return self.vectors(self.values.size)
+
+    def salvage(self) -> bool:
+        """After an interrupt: are there Ritz pairs?"""
+        return self.values.size > 0
+
+    def gaps(self, count: int) -> Array:
+        """How far the first `count` values are from where others may be, if no larger one was missed."""
+        found = self.values[:count]
+        return np.asarray(found - found.min() - self.errors[:count].max(initial=0.0))
+
+    def look(self, slack: float) -> bool | None:
+        """Search the complement of the k pairs from random vectors: is there a value larger by over `slack`?
+
+        No, once the best Ritz value of the complement plus its error is not larger.
+        """
+        k = self.k
+        if self.products.n <= k + 3:
+            return None
+        edge = float(self.values[:k].min())
+        fixed = (self.vectors(k), self.span.BS[:, :k].copy())
+        with self._monitored():
+            setup = Setup(self.products, self.target, 1, self.rng, P=self.P, unshifted=self.unshifted)
+            other = Lobpcg(setup, fixed=fixed)
+            other.launch(random_vector(self.products, self.rng)[:, None])
+            steps = other.unrecorded()
+            for step in range(MAX_PROBE_STEPS):
+                top, error = float(other.values[0]), float(other.errors[0])
+                if top > edge + slack:
+                    self.launch(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
+                    return True
+                if other.exhausted or (step >= MIN_PROBE_STEPS and (top + error < edge or error <= slack)):
+                    return False
+                next(steps)
+        return None
+
+    @contextmanager
+    def _monitored(self) -> Iterator[None]:
+        """Count the products of the block as monitoring."""
+        own = self.products
+        self.products = self.span.products = own.monitoring
+        try:
+            yield
+        finally:
+            self.products = self.span.products = own
+
+
+class LobpcgPair(State):
+    """A Ritz pair of LOBPCG."""
+
+    __slots__ = ("_final", "_level")
+
+    def __init__(self, search: Lobpcg, index: int) -> None:
+        products, span, shift = search.products, search.span, search.scale.shift
+        x, Ax, Bx = (np.ascontiguousarray(M[:, index]) for M in (span.S, span.AS, span.BS))
+        super().__init__(products, x, Ax + shift * Bx if shift else Ax, Bx, search)
+        self.scale = search.scale
+        self._residual = float(search.residuals[index])
+        self._final, self._level = search.exhausted, float(search.levels[index])
+
+    @property
+    def rounding(self) -> float:
+        """The residual that rounding alone may leave."""
+        return self._level
+
+    @property
+    def indefinite(self) -> bool:
+        """Rayleigh–Ritz needs no positive semidefinite A."""
+        return False
+
+    @property
+    def final(self) -> bool:
+        """Is no further progress possible?"""
+        return self._final

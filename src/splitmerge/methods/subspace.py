@@ -1,0 +1,204 @@
+"""Iterations that compute all k pairs in one subspace: thick-restart Lanczos and LOBPCG share the way through the pairs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..linalg.ldl import DenseShifted
+from ..linalg.rounding import Scale, attainable_residual
+from ..objective.state import State
+from ..problem.target import Target
+from ..run.iteration import Iteration, RitzBlock
+from ..run.reason import Reason
+from ..run.rules import Check, Rule
+from ..sparse_direct.ldl import SparseShifted
+from ..transforms import ShiftInvert, Transform
+from ..typing import Array
+
+# Probes that may find a further pair before the run gives up.
+MAX_PROBES = 50
+# Probes that follow a count of eigenvalues that does not fit.
+REPEATED_PROBES = 3
+# Components of the residuals of a start below this multiple of the tolerance are not pursued.
+NEGLIGIBLE_TOLERANCES = 0.1
+
+
+class SubspaceIteration(Iteration):
+    """One `step` advances the subspace; the state is its Ritz pair number `pair`.
+
+    `values` are the Ritz values, the most wanted first, and `errors` estimates of their errors.
+    """
+
+    k: int
+    target: Target
+    transform: Transform
+    scale: Scale
+    values: Array
+    errors: Array
+    # is the Rayleigh–Ritz projection always repeated with fresh products?
+    projects_again = False
+
+    def __init__(self) -> None:
+        self.probes = 0
+        # the last pair that took steps in this pass through the pairs
+        self._last_moved = 0
+
+    @abstractmethod
+    def launch(self, X: Array) -> None:
+        """Begin with the columns of X, in the coordinates of the pencil."""
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Expand the subspace and project on it."""
+
+    @abstractmethod
+    def ritz_pair(self, index: int) -> State:
+        """The Ritz pair in place `index`, the most wanted first."""
+
+    @abstractmethod
+    def vectors(self, count: int) -> Array:
+        """The `count` most wanted Ritz vectors, in the coordinates of the pencil."""
+
+    @abstractmethod
+    def aim(self, goal: float | None, angle: float | None) -> None:
+        """Let this residual, or this sine, be the goal."""
+
+    @abstractmethod
+    def neglect(self, tol: float) -> None:
+        """Do not pursue components of the residuals of a start that are this small relative to its values."""
+
+    @abstractmethod
+    def renewal(self) -> Array | None:
+        """The vectors to start again with; None where there is no room for it."""
+
+    @abstractmethod
+    def salvage(self) -> bool:
+        """After an interrupt: make the Ritz pairs consistent; are there any?"""
+
+    @abstractmethod
+    def gaps(self, count: int) -> Array:
+        """How far the first `count` values are from where others may be, if none that is more wanted was missed."""
+
+    @abstractmethod
+    def look(self, slack: float) -> bool | None:
+        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
+
+        None if many steps did not decide it.
+        """
+
+    def unrecorded(self) -> Iterator[None]:
+        """Advance again and again without states: for probes and for starts that are improved beforehand."""
+        while True:
+            self.advance()
+            yield
+
+    def begin(self, rule: Rule) -> Check:
+        """The check of every state, and the goals that the rule sets."""
+        self.aim(rule.residual_tol, rule.angle_tol)
+        self._neglect(rule.residual_tol or 0.0)
+        return rule.begin(self.products)
+
+    def start(self, X: Array) -> State | Reason:
+        """The first state of pair 0."""
+        self.launch(X)
+        return self.resumed()
+
+    def step(self, state: State) -> State:
+        """Advance the subspace; the present Ritz pair."""
+        self.advance()
+        return self.ritz_pair(self.pair)
+
+    def accept(self, state: State, reason: Reason, check: Check) -> State | Reason:
+        """Go on to the next pair; after the last one, once more to those that later steps may have displaced."""
+        if not reason.converged:
+            return reason
+        if state.step:
+            self._last_moved = self.pair
+        if self.pair + 1 < self.k:
+            self.pair += 1
+            return self.ritz_pair(self.pair)
+        if all(self._passes(index, check) for index in range(self._last_moved)):
+            return reason
+        return self.resumed()
+
+    def _passes(self, index: int, check: Check) -> bool:
+        reason = check(self.ritz_pair(index))
+        return reason is not None and reason.converged
+
+    def resumed(self) -> State | Reason:
+        """The first state of another pass through the pairs."""
+        self.pair = self._last_moved = 0
+        return self.ritz_pair(0)
+
+    def tightened(self, check_tol: float, pairs: Any, *, stalled: bool) -> State | Reason:
+        """Go on to a smaller residual; if the last attempt did not help, the basis misses components: start again."""
+        self.aim(check_tol, None)
+        self._neglect(check_tol)
+        X = self.renewal() if stalled else None
+        return self.resumed() if X is None else self.start(X)
+
+    def _neglect(self, tol: float) -> None:
+        floor = attainable_residual(self.products.n, self.products.eps)
+        self.neglect(max(NEGLIGIBLE_TOLERANCES * tol, floor / 2))
+
+    def interrupted(self, reason: Reason) -> Reason:
+        """Keep the Ritz pairs as they are."""
+        if not self.salvage() and reason is Reason.INTERRUPTED:
+            raise KeyboardInterrupt
+        return reason
+
+    def probe(self, *, repeated: bool) -> bool:
+        """Look into the complement; products are counted as monitoring."""
+        size = float(np.abs(self.values[: self.k]).max(initial=0.0))
+        slack = float(np.max(self.errors[: self.k], initial=0.0)) + 1e3 * self.products.eps * size
+        # the residuals of the pairs are relative to this, whatever the probe sees
+        scale = self.scale
+        try:
+            for _ in range(REPEATED_PROBES if repeated else 1):
+                found = self.look(slack)
+                self.probes += found is not None
+                if found:
+                    return self.probes < MAX_PROBES
+        finally:
+            self.scale = scale
+        return False
+
+    def block(self) -> RitzBlock:
+        """The k most wanted Ritz pairs as they are now.
+
+        Recurrence residuals drift from true residuals, as does an inverse from A and B, and a probe leaves the coupling
+        of old and new vectors unknown: then the projection is repeated with fresh products.
+        """
+        count = min(self.k, self.values.size)
+        transform, thetas = self.transform, self.values[:count]
+        values = np.array([transform.value(theta) for theta in thetas.tolist()])
+        inverted = transform if isinstance(transform, ShiftInvert) else None
+        factorised = inverted is not None and isinstance(inverted.factor, (DenseShifted, SparseShifted))
+        again = factorised or self.products.pencil.inverse is not None or self.probes or self.projects_again
+        return RitzBlock(
+            values,
+            self.vectors(count),
+            self.scale,
+            gaps=self.gaps(count),
+            order=_order(transform, self.target) if again else None,
+            sizes=None if inverted is None else np.maximum(np.abs(values), 1 / np.abs(thetas)),
+            deltas=None if inverted is None else self.errors[:count] / thetas**2,
+        )
+
+
+def _order(transform: Transform, target: Target) -> Callable[[Array], Array]:
+    """The order of the pencil's values that belongs to the order of those of T."""
+    if not isinstance(transform, ShiftInvert):
+        return target.order
+
+    def order(values: Array) -> Array:
+        distances = values - transform.sigma
+        thetas = transform.sign / np.where(distances == 0, np.finfo(float).tiny, distances)
+        rising = np.argsort(thetas, kind="stable")
+        return np.asarray(rising[target.order(thetas[rising])])
+
+    return order

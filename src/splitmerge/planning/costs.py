@@ -1,0 +1,130 @@
+"""Cost model: when LAPACK is faster, what a factorisation takes, what each candidate is predicted to take.
+
+Seconds are derived from operation counts and not from a clock, which would make the choice, and with it the last digits
+of the answer, differ from run to run.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..methods.lobpcg.iteration import usual_block
+from ..problem.operator import Operator
+from ..problem.pencil import Pencil
+from ..sparse_direct import Prediction, predict
+from ..system.memory import free_memory
+from .plan import Candidate, Engine, Map, Plan
+
+# LAPACK is faster up to this n, whatever the kind of the matrices and whatever k is.
+LAPACK_N = 100
+# Dense matrices: up to this n for one pair, and this much more for each further pair.
+LAPACK_DENSE_N, LAPACK_DENSE_N_PER_PAIR = 200, 20
+# LAPACK is faster for more than this fraction of the spectrum, as long as its matrices fit.
+LAPACK_FRACTION = 1 / 6
+MAX_DENSE_N = 4000
+
+# Sparse matrices below this n are factorised without predicting the cost.
+PREDICTED_N = 10_000
+# No factorisation takes more bytes than this times n².
+MAX_BYTES_PER_N2 = 45
+# A factorisation may take this fraction of the free memory.
+MEMORY_FRACTION = 0.8
+
+# Seconds per multiply–add: SpMM, SpMV, GEMM.
+SPMM_SECONDS, SPMV_SECONDS, GEMM_SECONDS = 1.0e-9, 1.5e-9, 1.2e-10
+
+# LOBPCG steps ≈ 2.5 × CG steps; shift-invert Lanczos ≈ 30 + 6k solves.
+LOBPCG_STEPS_PER_CG_STEP = 2.5
+SOLVES, SOLVES_PER_PAIR = 30, 6
+# Problems that take fewer seconds with a factorisation are factorised without a trial.
+QUICK_SECONDS = 2.5
+# Try preconditioners only if the factorisation takes > 1.5 × an ideal multigrid solve (9 SpMV per digit).
+TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
+# Digits of the eigenpairs, and of a solve that has to be exact.
+DIGITS, EXACT_DIGITS = 8, 13
+# LAPACK: multiply–adds over n³ of reduction, tridiagonal problem and back-transformation.
+LAPACK_OPERATIONS = 3.0
+# A polishing step in double precision costs about this many products.
+POLISH_STEPS = 6
+
+
+def prefers_lapack(n: int, k: int, *, dense: bool) -> bool:
+    """Is a whole decomposition expected to be faster than an iteration?"""
+    small = LAPACK_DENSE_N + LAPACK_DENSE_N_PER_PAIR * (k - 1) if dense else LAPACK_N
+    return n <= MAX_DENSE_N and (n <= small or k > LAPACK_FRACTION * n)
+
+
+def expected_products(n: int, k: int) -> float:
+    """Products of a Krylov search for k pairs, in the mean over the paper's pairs."""
+    return float((18 + 5 * k) * (n / 512) ** 0.4)
+
+
+def predicted(K: Operator) -> Prediction | None:
+    """The predicted cost of factorising K, for matrices large enough to matter; from its pattern alone."""
+    return predict(K.matrix) if K.kind == "sparse" and K.n >= PREDICTED_N else None
+
+
+def fits(prediction: Prediction) -> bool:
+    """Is there enough memory for this factorisation?"""
+    return prediction.bytes <= MEMORY_FRACTION * free_memory()
+
+
+def check_fits(K: Operator, what: str) -> None:
+    """Refuse to factorise K where the free memory is predicted not to suffice, before it is used up."""
+    if K.kind != "sparse" or K.n < PREDICTED_N or MAX_BYTES_PER_N2 * K.n**2 <= MEMORY_FRACTION * free_memory():
+        return
+    prediction = predict(K.matrix)
+    if not fits(prediction):
+        raise MemoryError(
+            f"the factorisation of {what} was predicted to take {prediction.bytes / 2**30:.2g} GiB, and "
+            f"{free_memory() / 2**30:.2g} GiB are free; which='smallest' and 'largest' can do without"
+        )
+
+
+def factorised_seconds(prediction: Prediction, k: int) -> float:
+    """Seconds of a factorisation and of the solves of a search for k pairs."""
+    return prediction.seconds + (SOLVES + SOLVES_PER_PAIR * k) * prediction.solve_seconds
+
+
+def is_quick(prediction: Prediction | None, k: int) -> bool:
+    """Is the factorisation made without a trial of anything else?"""
+    return prediction is None or (factorised_seconds(prediction, k) < QUICK_SECONDS and fits(prediction))
+
+
+def lobpcg_seconds(pencil: Pencil, k: int, cg_steps: float, work: float) -> float:
+    """Seconds of LOBPCG with a preconditioner of `work` multiplications that takes `cg_steps` in a CG solve."""
+    m = usual_block(k)
+    step = m * (work + entries(pencil.A) + entries(pencil.B)) * SPMM_SECONDS + 20 * pencil.n * m * m * GEMM_SECONDS
+    return LOBPCG_STEPS_PER_CG_STEP * cg_steps * step
+
+
+def entries(M: Operator | None) -> float:
+    """Multiplications of a product with M, as far as they are known."""
+    if M is None or M.matrix is None:
+        return 0.0
+    return float(M.matrix.nnz if M.kind == "sparse" else M.n**2)
+
+
+def may_beat_factorisation(pencil: Pencil, k: int, prediction: Prediction) -> bool:
+    """Could LOBPCG with an ideal multigrid preconditioner beat the predicted factorisation clearly?"""
+    ideal = lobpcg_seconds(pencil, k, DIGITS, IDEAL_SPMV_PER_DIGIT * entries(pencil.A))
+    return factorised_seconds(prediction, k) > TRIAL_RATIO * ideal
+
+
+def predicted_seconds(candidate: Candidate, plan: Plan, pencil: Pencil, k: int) -> float:
+    """The predicted seconds of a candidate; NaN where they depend on what only the set-up can measure."""
+    n, products = pencil.n, expected_products(pencil.n, k)
+    if candidate.engine is Engine.LAPACK:
+        return LAPACK_OPERATIONS * n**3 * GEMM_SECONDS
+    if candidate.engine is Engine.LOBPCG:
+        return lobpcg_seconds(pencil, k, DIGITS, IDEAL_SPMV_PER_DIGIT * entries(pencil.A))
+    if not pencil.has_entries or candidate.engine is Engine.DEFLATION:
+        return math.nan
+    if pencil.dense:
+        factor = 0.0 if pencil.B is None and candidate.map is Map.SAME else n**3 / 6
+        seconds = (factor + products * n**2) * GEMM_SECONDS
+        mixed = candidate.engine is Engine.MIXED_PRECISION
+        return seconds / 2 + POLISH_STEPS * n**2 * GEMM_SECONDS if mixed else seconds
+    if plan.prediction is not None:
+        return factorised_seconds(plan.prediction, k)
+    return products * (entries(pencil.A) + entries(pencil.B)) * SPMV_SECONDS

@@ -1,0 +1,169 @@
+"""Set-up: the only stage that factorises. It takes the first candidate of the plan that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..linalg.cholesky import DenseFactor
+from ..methods.direct import Direct
+from ..methods.krylov.accelerated import Accelerated
+from ..methods.setup import Setup
+from ..methods.survey import survey
+from ..planning.costs import check_fits, expected_products
+from ..planning.decision import Choice
+from ..planning.plan import Candidate, Engine, Map
+from ..problem.operator import plus
+from ..problem.products import Products
+from ..problem.start import Warm
+from ..problem.target import Target
+from ..run.iteration import Iteration
+from ..sparse_direct.cholesky import SparseFactor
+from ..transforms import standard
+from . import matrix_free
+from .definiteness import check_B
+from .shift_invert import shift_invert
+from .single_precision import mixed_precision
+from .solver import attached, solver_for
+from .swap import swapped, swapped_below
+from .workspace import Workspace
+
+# Form U⁻ᴴAU⁻¹ for more expected products than this: forming it takes as long as their half solves.
+EXPLICIT_PRODUCTS = 220
+
+
+def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
+    """The set-up of each candidate that holds, in the order of the plan, made when it is asked for."""
+    plan, problem = workspace.plan, workspace.problem
+    if plan.forms_A or plan.forms_B:
+        workspace.form(A=plan.forms_A, B=plan.forms_B)
+    opening = len(workspace.decisions)
+    for candidate in plan.candidates:
+        del workspace.decisions[opening:]
+        setup = prepare(candidate, workspace)
+        if setup is None:
+            continue
+        if setup.method is None and candidate.engine is not Engine.LAPACK:
+            setup.method = problem.method if isinstance(problem.method, Accelerated) else Accelerated()
+        if isinstance(problem.x0, Warm) and setup.products.pencil.inverse is None:
+            setup.lowest = -problem.x0.shift / abs(setup.products.pencil.unit)
+        yield candidate, setup
+
+
+def bind(setup: Setup) -> Iteration:
+    """The iteration of a set-up."""
+    return Direct(setup) if setup.method is None else setup.method.bind(setup)
+
+
+def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
+    """Factorise and measure what the candidate needs; None if it does not hold."""
+    engine = candidate.engine
+    if engine is Engine.DEFLATION:
+        return _deflation(workspace)
+    if engine is Engine.SHIFT_INVERT:
+        _check_shift(workspace, candidate)
+        return shift_invert(workspace, candidate.sigma)
+    if engine is Engine.LOBPCG and candidate.map is Map.SAME:
+        return matrix_free.largest(workspace)
+    if engine is Engine.LOBPCG:
+        if candidate.trial:
+            check_B(workspace)
+        return matrix_free.smallest(workspace, must=not candidate.trial)
+    if engine is Engine.MIXED_PRECISION:
+        return mixed_precision(workspace, candidate.target)
+    if candidate.map in (Map.SWAPPED, Map.SWAPPED_BELOW):
+        return _swapped(candidate, workspace)
+    return _standard(candidate, workspace)
+
+
+def _check_shift(workspace: Workspace, candidate: Candidate) -> None:
+    """Refuse an indefinite B, and an A − σB whose factors are predicted not to fit."""
+    check_B(workspace)
+    pencil = workspace.pencil
+    if pencil.A.kind == "sparse" and (pencil.B is None or pencil.B.kind == "sparse"):
+        check_fits(plus(pencil.A, -candidate.sigma, pencil.B), "A − σB")
+
+
+def _swapped(candidate: Candidate, workspace: Workspace) -> Setup | None:
+    """LAPACK or thick-restart Lanczos on (B, ±(A − σB))."""
+    smallest, lapack = workspace.problem.sigma is None, candidate.engine is Engine.LAPACK
+    check_B(workspace)
+    if candidate.map is Map.SWAPPED_BELOW:
+        products: Products | None = swapped_below(workspace)
+    elif smallest:
+        try:
+            products = swapped(workspace, candidate.sigma, candidate.sign, clear=candidate.clear)
+        except MemoryError:
+            # the factorisation took more than predicted
+            return matrix_free.smallest(workspace, must=True)
+    else:
+        _check_shift(workspace, candidate)
+        if not (candidate.sign * _diagonal(workspace, candidate.sigma) > 0).all():
+            return None
+        products = swapped(workspace, candidate.sigma, candidate.sign, clear=candidate.clear)
+    if products is None:
+        return None
+    if smallest and workspace.plan.forms_A and not lapack:
+        workspace.decide(Choice.FORMED_A, n=workspace.pencil.n)
+    return _setup(candidate, workspace, products)
+
+
+def _diagonal(workspace: Workspace, sigma: float) -> np.ndarray:
+    """The diagonal of A − σB."""
+    pencil = workspace.pencil
+    diagonal = pencil.A.diagonal().real
+    return diagonal - sigma * (1.0 if pencil.B is None else pencil.B.diagonal().real)
+
+
+def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
+    """LAPACK or thick-restart Lanczos on (±A, B), with a solver for B."""
+    pencil = workspace.pencil
+    if candidate.engine is Engine.LAPACK and workspace.problem.sigma is not None:
+        check_B(workspace)
+        _, solver = attached(workspace.products().setup, None)
+        return _setup(candidate, workspace, workspace.products(solver=solver))
+    if candidate.map is Map.NEGATED:
+        pencil = pencil.negated()
+        workspace.decide(Choice.NEGATED)
+        if workspace.plan.forms_A and candidate.engine is not Engine.LAPACK:
+            workspace.decide(Choice.FORMED_A, n=pencil.n)
+    found = solver_for(workspace, pencil, candidate.target)
+    if found is None:
+        return matrix_free.largest(workspace)
+    return _setup(candidate, workspace, workspace.products(*found))
+
+
+def _setup(candidate: Candidate, workspace: Workspace, products: Products) -> Setup:
+    """The set-up of LAPACK or of thick-restart Lanczos for these products."""
+    n, k = products.n, workspace.problem.k
+    if candidate.engine is Engine.LAPACK:
+        workspace.decide(Choice.LAPACK, k=k, n=n)
+        return workspace.setup(products, candidate.target)
+    expected = expected_products(n, k)
+    if isinstance(products.solver, DenseFactor) and products.A.kind == "dense" and expected > EXPLICIT_PRODUCTS:
+        explicit = products.solver.transformed(np.array(products.A.matrix, order="F"))
+        products = products.solving(products.solver, explicit)
+        workspace.decide(Choice.EXPLICIT, products=expected)
+    prediction = None if candidate.map is Map.SWAPPED_BELOW else workspace.plan.prediction
+    return workspace.setup(products, candidate.target, transform=standard(products), prediction=prediction)
+
+
+def _deflation(workspace: Workspace) -> Setup:
+    """Solver, survey of the spectrum and the method's own set-up, for one pair after the other."""
+    method, rng = workspace.problem.method, workspace.rng
+    setup_products = workspace.products().setup
+    inner, solver = attached(setup_products, method.inner)
+    products = workspace.products(solver=solver)
+    known = survey(products.setup, rng)
+    memory = method.setup(products.setup, rng)
+    which = workspace.problem.which
+    workspace.decide(Choice.DEFLATION, which=which, method=method)
+    if inner is None:
+        workspace.decide(Choice.IDENTITY)
+    else:
+        backend = solver.factors.name if isinstance(solver, SparseFactor) else None
+        workspace.decide(Choice.SOLVER, solver=inner.describe(products), backend=backend)
+    if which == "smallest":
+        workspace.decide(Choice.NEGATED)
+    return workspace.setup(products, Target.LARGEST, method=method, survey=known, memory=memory)

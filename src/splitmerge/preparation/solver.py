@@ -1,0 +1,131 @@
+"""The solver for B: a factorisation, conjugate gradients, or the entries of an operator computed first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from ..linalg.reductions import norm
+from ..methods.lobpcg.iteration import usual_block
+from ..planning.costs import (
+    EXACT_DIGITS,
+    MAX_DENSE_N,
+    SOLVES,
+    SOLVES_PER_PAIR,
+    SPMV_SECONDS,
+    expected_products,
+    factorised_seconds,
+    fits,
+    is_quick,
+)
+from ..planning.decision import Choice
+from ..preconditioners import Preconditioner
+from ..problem.factorise import factorise
+from ..problem.pencil import Pencil
+from ..problem.products import BSolver, Products
+from ..problem.target import Target
+from ..solvers import Cholesky, ConjugateGradient, InnerSolver
+from ..sparse_direct.cholesky import SparseFactor
+from .trials import trials_of
+from .workspace import Workspace
+
+# Matrix-free B: avoid B-solves if one CG solve needs more steps than this.
+MAX_CG_STEPS = 1000
+# LOBPCG is assumed to take this many steps per CG step, on usual_block(k) vectors.
+LOBPCG_STEPS_PER_CG_STEP = 4
+# Steps of conjugate gradients for an operator B when nothing else is known.
+OPERATOR_CG_STEPS = 500
+
+
+def attached(products: Products, inner: InnerSolver | None) -> tuple[InnerSolver | None, BSolver | None]:
+    """The solver for B, `inner` or by default a factorisation for a matrix and conjugate gradients for an operator."""
+    B = products.B
+    if B is None:
+        return None, None
+    if inner is None:
+        inner = Cholesky() if B.matrix is not None else ConjugateGradient(max_steps=OPERATOR_CG_STEPS)
+    if B.matrix is not None and not (B.diagonal().real > 0).all():
+        # cheap, and it finds a row without mass before any solver does
+        factorise(B)
+    return inner, inner.prepare(products)
+
+
+def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> tuple[Pencil, BSolver | None] | None:
+    """The pencil with its solver for B; None where a method that never solves with B is expected to be faster."""
+    problem = workspace.problem
+    inner = None if problem.method is None else problem.method.inner
+    hint = problem.preconditioner
+    B = pencil.B
+    if inner is None and B is not None:
+        if B.matrix is not None and hint is None:
+            inner = _cheaper_than_factorising(workspace, pencil)
+        else:
+            inner = _for_operator(workspace, pencil, target, hint)
+            if inner is None and workspace.pencil.B is not B:
+                pencil = pencil.with_B(workspace.pencil.B)
+            elif inner is None and B.matrix is None:
+                return None
+    inner, solver = attached(workspace.products(pencil).setup, inner)
+    if inner is None:
+        workspace.decide(Choice.IDENTITY)
+    else:
+        backend = solver.factors.name if isinstance(solver, SparseFactor) else None
+        workspace.decide(Choice.SOLVER, solver=inner.describe(pencil), backend=backend)
+    return pencil, solver
+
+
+def _cheaper_than_factorising(workspace: Workspace, pencil: Pencil) -> ConjugateGradient | None:
+    """Conjugate gradients to the last digit for a sparse B, where they are expected to beat its factorisation."""
+    assert pencil.B is not None
+    prediction, k = workspace.plan.prediction, workspace.problem.k
+    if prediction is None or is_quick(prediction, k):
+        return None
+    solves, factorised = SOLVES + SOLVES_PER_PAIR * k, factorised_seconds(prediction, k)
+    best, least = None, math.inf
+    for trial in trials_of(workspace.products(pencil).setup):
+        step = (trial.work + pencil.B.matrix.nnz + 10 * pencil.n) * SPMV_SECONDS
+        seconds = solves * trial.steps(EXACT_DIGITS) * step
+        if seconds < least:
+            best, least = trial, seconds
+    if best is None or (fits(prediction) and factorised <= least):
+        return None
+    workspace.decide(Choice.CONJUGATE_GRADIENTS, prediction=prediction, factorised=factorised, seconds=least)
+    return ConjugateGradient(None, best.preconditioner, tol=10.0**-EXACT_DIGITS)
+
+
+def _for_operator(
+    workspace: Workspace, pencil: Pencil, target: Target, hint: Preconditioner | None
+) -> ConjugateGradient | None:
+    """The way with the fewest products: conjugate gradients, LOBPCG without solves, or the entries of B (both None)."""
+    n, k = pencil.n, workspace.problem.k
+    inner = ConjugateGradient(None, hint, tol=1e-13)
+    forming = n if n <= MAX_DENSE_N and hint is None else math.inf
+    # products per CG step, without solves and with them
+    without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if target is Target.LARGEST else math.inf
+    solving = 2 * expected_products(n, k)
+    steps = _steps_of_a_solve(
+        workspace.products(pencil).setup, inner, min(MAX_CG_STEPS, forming / min(without, solving))
+    )
+    if steps * solving <= min(forming, steps * without):
+        return inner
+    if forming <= steps * without:
+        workspace.form(B=True)
+        workspace.decide(Choice.FORMED_B, n=n)
+    return None
+
+
+def _steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
+    """Steps of conjugate gradients of one solve with B; infinite if more than `most`.
+
+    Where a quarter of them does not nearly reach a quarter of the digits, the rest is not tried.
+    """
+    b = np.random.default_rng(0).standard_normal(products.n).astype(products.dtype)
+    tally = products.tally
+    for share, left in ((0.25, 10 * inner.tol**0.25), (1.0, 1e3 * products.eps)):
+        before = tally.B_products
+        _, Bw = replace(inner, max_steps=math.ceil(share * most)).prepare(products).solve(b, None, None)
+        if not norm(b - Bw) <= left * norm(b):
+            return math.inf
+    return tally.B_products - before

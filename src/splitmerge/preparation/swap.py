@@ -1,0 +1,73 @@
+"""The pair (B, ±(A − σB)) for a positive definite ±(A − σB): its largest eigenvalues belong to the λ next to σ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..linalg.cholesky import DenseFactor
+from ..methods.survey import survey
+from ..planning.decision import Choice
+from ..problem.factorise import factorise
+from ..problem.operator import plus
+from ..problem.products import Products
+from ..sparse_direct.cholesky import SparseFactor
+from .solver import attached
+from .workspace import Workspace
+
+# Doublings of η until A + ηB is called indefinite for every multiple of B.
+MAX_DOUBLINGS = 8
+
+
+def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Products | None:
+    """Products with (B, ±(A − σB)), which is factorised; None if it is not positive definite.
+
+    `clear` also requires σ to be clear of the eigenvalues.
+    """
+    pencil = workspace.pencil
+    K = plus(pencil.A, -sigma, pencil.B)
+    if sign < 0:
+        K = K.negated()
+    try:
+        factor = factorise(K)
+    except NotPositiveDefinite:
+        return None
+    if clear and not _clear(factor, K.diagonal(), pencil.eps):
+        return None
+    backend = factor.factors.name if isinstance(factor, SparseFactor) else None
+    workspace.decide(Choice.SWAPPED, shift=-sigma * pencil.unit, sign=sign, backend=backend)
+    return Products(pencil.swapped(K, sigma, sign), budget=workspace.budget, solver=factor)
+
+
+def _clear(factor: DenseFactor | SparseFactor, diagonal: np.ndarray, eps: float) -> bool:
+    """Is σ clear of the eigenvalues? Close to one, its 1/(λ − σ) dominates and the others lose all digits."""
+    if isinstance(factor, DenseFactor):
+        least = float((np.abs(factor.U.diagonal()) ** 2 / diagonal.real).min())
+    else:
+        least = factor.least
+    return bool(least > eps**0.5)
+
+
+def swapped_below(workspace: Workspace) -> Products:
+    """Products with (B, A + ηB) for an η ≥ 0 that makes A + ηB positive definite."""
+    pencil = workspace.pencil
+    tiny = pencil.eps**0.5 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
+    definite = swapped(workspace, -tiny, 1, clear=False)
+    if definite is not None:
+        return definite
+    eta = max(_lowest(workspace), tiny)
+    for _ in range(MAX_DOUBLINGS):
+        definite = swapped(workspace, -eta, 1, clear=False)
+        if definite is not None:
+            return definite
+        eta *= 2
+    raise NotPositiveDefinite(
+        f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite; is B positive definite?"
+    )
+
+
+def _lowest(workspace: Workspace) -> float:
+    """An η ≥ 0 for which A + ηB is positive semidefinite, as far as a short Lanczos run can see."""
+    products = workspace.products().setup
+    _, solver = attached(products, None)
+    return survey(workspace.products(solver=solver).setup, workspace.rng).shift

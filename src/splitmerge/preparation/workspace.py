@@ -1,0 +1,55 @@
+"""What the set-up of one solve works with and records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..methods.setup import Setup
+from ..planning.decision import Choice, Decision, decided
+from ..planning.plan import Plan
+from ..problem.pencil import Pencil
+from ..problem.problem import Problem
+from ..problem.products import BSolver, Counts, Products
+from ..problem.target import Target
+from ..system.budget import Budget
+
+
+@dataclass
+class Workspace:
+    """The problem and its pencil, the counts and the clock of the solve, and the decisions taken so far.
+
+    `width` is the number of starting vectors. `pencil` is replaced when the entries of an operator are computed.
+    """
+
+    problem: Problem
+    pencil: Pencil
+    plan: Plan
+    rng: np.random.Generator
+    width: int = 1
+    counts: Counts = field(default_factory=Counts)
+    budget: Budget = field(default_factory=Budget)
+    decisions: list[Decision] = field(default_factory=list)
+    checked_B: bool = False
+
+    def products(self, pencil: Pencil | None = None, solver: BSolver | None = None) -> Products:
+        """Products with the pencil (or one with the same A and B up to signs), counted for this solve."""
+        return Products(self.pencil if pencil is None else pencil, self.counts, self.budget, solver)
+
+    def decide(self, choice: Choice, **figures: Any) -> None:
+        """Record a decision."""
+        self.decisions.append(decided(choice, **figures))
+
+    def setup(self, products: Products, target: Target, **parts: Any) -> Setup:
+        """The set-up for the problem's k pairs."""
+        problem = self.problem
+        return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
+
+    def form(self, *, A: bool = False, B: bool = False) -> None:
+        """Compute the entries of an operator A or B by its products with the columns of the identity."""
+        n, pencil = self.pencil.n, self.pencil
+        self.counts.setup.A_products += n * (A and pencil.A.matrix is None)
+        self.counts.setup.B_products += n * (B and pencil.B is not None and pencil.B.matrix is None)
+        self.pencil = pencil.formed(A=A, B=B)

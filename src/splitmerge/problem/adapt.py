@@ -1,0 +1,178 @@
+"""Turn an array, a sparse matrix, a LinearOperator or any object with `shape` and `@` into an `Operator`.
+
+On return the operator is square, finite, Hermitian to working precision and of one of four dtypes. The user's data
+are shared and never written to; a copy is made only where the layout, the dtype or the scale demands one.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from ..typing import Array
+from .operator import Operator, dense_operator, safe_scaling, sparse_operator
+from .symmetry import measure, tolerable
+
+# Columns that an operator with a product of its own for blocks is given at a time.
+COLUMNS_AT_A_TIME = 128
+
+
+def adapt(M: Any, name: str, sign: int = 1) -> Operator:
+    """Check `M` and wrap `sign` times it; errors name the argument as `name`."""
+    if isinstance(M, LinearOperator):
+        return _adapt_function(M, name, sign)
+    if sp.issparse(M):
+        return _adapt_sparse(M, name, sign)
+    if isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"):
+        return _adapt_dense(M, name, sign)
+    if hasattr(M, "shape") and hasattr(M, "__matmul__"):
+        return _adapt_function(M, name, sign)
+    raise ValueError(
+        f"{name} is a {type(M).__name__}; give an array, a scipy.sparse matrix, a LinearOperator, "
+        f"or an object with `shape` and `@`"
+    )
+
+
+def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
+    """The dtype we compute in: single stays single, everything else real or complex becomes double."""
+    given: np.dtype[Any] = np.dtype(dtype)
+    if given.kind not in "biufc":
+        raise ValueError(f"{name} has dtype {given}; give real or complex numbers")
+    if given.kind == "c":
+        return np.dtype(np.complex64 if given.char == "F" else np.complex128)
+    return np.dtype(np.float32 if given.char in "fe" else np.float64)
+
+
+def _check_square(shape: Any, name: str) -> int:
+    try:
+        rows, columns = (operator.index(size) for size in shape)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} has shape {shape}; a square matrix is needed") from None
+    if rows != columns:
+        raise ValueError(f"{name} has shape {(rows, columns)}; a square matrix is needed")
+    if rows == 0:
+        raise ValueError(f"{name} is empty (shape {(rows, columns)}); there is nothing to solve")
+    return rows
+
+
+def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
+    if not math.isfinite(size):
+        raise ValueError(f"{name} contains NaN or infinity; clean it first")
+    allowed = tolerable(size, dtype)
+    if asymmetry > allowed:
+        word, mirror = ("Hermitian", "conj(X.T)") if dtype.kind == "c" else ("symmetric", "X.T")
+        if not entries:
+            raise ValueError(
+                f"{name} is not {word}: |⟨v, Xu⟩ − ⟨Xv, u⟩| = {asymmetry:.3g} for random unit vectors, and products of "
+                f"size {size:.3g} (rounding would explain {allowed:.1g}); check the operator"
+            )
+        raise ValueError(
+            f"{name} is not {word}: max |X − {mirror}| = {asymmetry:.3g}, with entries up to {size:.3g} "
+            f"(rounding would explain {allowed:.1g}); if only rounding is meant, pass (X + {mirror})/2"
+        )
+
+
+def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
+    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
+        raise ValueError(f"{name} has masked entries; fill them first")
+    try:
+        a = np.asarray(M)
+    except ValueError as error:
+        raise ValueError(f"{name} is not a rectangular table of numbers: {error}") from None
+    dtype = working_dtype(a.dtype, name)
+    _check_square(a.shape, name)
+    with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
+        a = np.asarray(a, dtype=dtype)
+    size, asymmetry = measure(a)
+    _check_values(size, asymmetry, dtype, name)
+    scale = safe_scaling(size, dtype, sign)
+    return dense_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
+    dtype = working_dtype(M.dtype, name)
+    _check_square(M.shape, name)
+    a = sp.csr_array(M)
+    if not a.has_canonical_format:
+        a = a.copy()
+        a.sum_duplicates()
+    a = a.astype(dtype, copy=False)
+    size = float(np.abs(a.data).max(initial=0.0))
+    asymmetry = float(abs(a - a.conj().T).max()) if math.isfinite(size) else 0.0
+    _check_values(size, asymmetry, dtype, name)
+    scale = safe_scaling(size, dtype, sign)
+    return sparse_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def _adapt_function(M: Any, name: str, sign: int) -> Operator:
+    n = _check_square(M.shape, name)
+    u, v = np.random.default_rng(0).standard_normal((2, n))
+    Mu, Mv = (_product(M, x, name) for x in (u, v))
+    size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
+    asymmetry = 0.0
+    if size > 0:
+        difference = np.vdot(v, Mu / size) - np.conj(np.vdot(u, Mv / size))
+        asymmetry = float(abs(difference)) / float(np.linalg.norm(u) * np.linalg.norm(v)) * size
+    stated = getattr(M, "dtype", None)
+    dtype = working_dtype(Mu.dtype if stated is None else stated, name)
+    if Mu.dtype.kind == "c":
+        dtype = np.result_type(dtype, np.complex64)
+    _check_values(size, asymmetry, dtype, name, entries=False)
+    return _function(M, name, n, dtype, size, safe_scaling(size, dtype, sign))
+
+
+def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
+    takes_complex = dtype.kind == "c" and np.dtype(getattr(M, "dtype", None) or dtype).kind == "c"
+
+    before = math.ldexp(1.0, math.frexp(scale)[1] // 2)
+    after = scale / before
+
+    def times(x: Array) -> Array:
+        # half of the scale before the product and half after it: nothing under- or overflows inside the user's code
+        x = x * before if scale != 1 else x
+        if dtype.kind == "c" and not takes_complex:
+            # a real operator beside a complex partner
+            y = _product(M, x.real, name) + 1j * _product(M, x.imag, name)
+        else:
+            y = _product(M, x, name)
+        # a copy: the user's code may return its argument, or one buffer again and again
+        return np.array(y * after if scale != 1 else y, dtype=dtype)
+
+    def times_block(X: Array) -> Array:
+        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not _takes_columns(M):
+            return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+        # its own way with columns, a few at a time
+        blocks = [_product(M, X[:, i : i + COLUMNS_AT_A_TIME], name) for i in range(0, X.shape[1], COLUMNS_AT_A_TIME)]
+        return np.hstack(blocks).astype(dtype, copy=False)
+
+    def recast(other: np.dtype[Any]) -> Operator:
+        return _function(M, name, n, other, size, scale)
+
+    return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
+
+
+def _takes_columns(M: Any) -> bool:
+    """Has the operator its own way with columns? SciPy's default hands (n, 1) to functions that may not expect it."""
+    parts = [part for part in getattr(M, "args", ()) if isinstance(part, LinearOperator)]
+    if parts:
+        # a sum, a product, a multiple
+        return all(_takes_columns(part) for part in parts)
+    if type(M).__name__ == "_CustomLinearOperator":
+        return getattr(M, "_CustomLinearOperator__matmat_impl", None) is not None
+    own: Any = type(M)
+    default: Any = LinearOperator
+    return isinstance(M, LinearOperator) and own._matmat is not default._matmat
+
+
+def _product(M: Any, x: Array, name: str) -> Array:
+    y = np.asarray(M @ x)
+    if y.shape != x.shape or y.dtype.kind not in "biufc":
+        raise ValueError(f"{name} @ x gave shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; give the same")
+    if not np.isfinite(y).all():
+        raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
+    return y

@@ -1,0 +1,55 @@
+"""`Problem`: what the user asks for, checked once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from .start import Warm
+
+Which: TypeAlias = Literal["largest", "smallest", "magnitude", "ends", "largest_magnitude", "both_ends"]
+WHICH = ("largest", "smallest", "magnitude", "ends")
+# Other names for what is wanted.
+ALIASES = {"largest_magnitude": "magnitude", "both_ends": "ends"}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The arguments of `solve`; a solution keeps those that a resumed solve needs.
+
+    `rule` is the stopping rule that `tol`, `stop` and `max_steps` amount to.
+    """
+
+    A: Any
+    B: Any
+    k: int
+    which: str
+    sigma: float | None
+    method: Any
+    tol: float
+    stop: Any
+    max_steps: int | None
+    b_policy: str
+    certify: bool
+    preconditioner: Any = None
+    rule: Any = None
+    x0: Any = None
+    rng: Any = None
+    callback: Callable[..., Any] | None = None
+    progress: bool = False
+
+    @property
+    def given(self) -> bool:
+        """Is there a start that is not a random vector?"""
+        return self.x0 is not None
+
+    @property
+    def iterates(self) -> bool:
+        """Is an iteration asked for? LAPACK has no steps to be limited, monitored or started."""
+        started = self.given and not isinstance(self.x0, Warm)
+        return self.stop is not None or self.max_steps is not None or self.callback is not None or started
+
+    def kept(self) -> Problem:
+        """What a solution keeps: without the start, the generator and the functions of this call."""
+        return replace(self, rule=None, x0=None, rng=None, callback=None, progress=False)

@@ -1,0 +1,105 @@
+"""What the loop runs: an `Iteration` owns every mutable array of one run of a method."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..linalg.rounding import Scale
+from ..objective.state import State
+from ..problem.products import Products
+from ..typing import Array
+from .reason import Reason
+from .rules import Check, Rule
+
+
+class Retry(NamedTuple):
+    """How verification treats recomputed residuals that miss the tolerance.
+
+    `attempts` more runs are made, each to a tighter tolerance. A residual within `allowance` times the rounding level
+    counts as converged to working precision; `capped` limits that level as `Scale.excusable` does, and keeps the
+    tightened tolerance above the attainable residual. After the last attempt `last_allowance` applies. `angles` says
+    whether a run that met a rule on angles is held to the tolerance as well.
+    """
+
+    attempts: int = 5
+    allowance: float = 1.0
+    capped: bool = False
+    last_allowance: float = 10.0
+    angles: bool = True
+
+
+@dataclass(frozen=True)
+class RitzBlock:
+    """Ritz pairs as an iteration leaves them: B-orthonormal `vectors` with `values`, neither shifted, best first.
+
+    `scale` is what their residuals are relative to, or `sizes` where given. `gaps` are distances to the eigenvalues
+    that are not among these, as far as they are known. `order` asks for a Rayleigh–Ritz projection with fresh products
+    and ranks its ascending values. `deltas` are error estimates of the iteration, which replace √(rᴴB⁻¹r).
+    """
+
+    values: Array
+    vectors: Array
+    scale: Scale
+    gaps: Array | None = None
+    order: Callable[[Array], Array] | None = None
+    sizes: Array | None = None
+    deltas: Array | None = None
+    spare: Array | None = None
+
+
+class Iteration(ABC):
+    """One run of a method for k pairs; `pair` is the index of the pair that the present states approximate.
+
+    A state counts as converged only from step `patience` on. While `quiet`, states are not recorded.
+    """
+
+    products: Products
+    pair: int = 0
+    patience: int = 0
+    quiet: bool = False
+    # completed probes of the complement
+    probes: int = 0
+    retry: Retry = Retry()
+
+    def begin(self, rule: Rule) -> Check:
+        """The check of every state for a stopping rule."""
+        return rule.begin(self.products)
+
+    @abstractmethod
+    def start(self, X: Array) -> State | Reason:
+        """The first state from the columns X, or the reason why nothing is to be iterated."""
+
+    def step(self, state: State) -> State:
+        """The next state."""
+        raise NotImplementedError(f"{type(self).__name__} has no steps")
+
+    def accept(self, state: State, reason: Reason, check: Check) -> State | Reason:
+        """Take the state that ended for this reason; return the first state of what follows, or why all has ended."""
+        return reason
+
+    @abstractmethod
+    def block(self) -> RitzBlock:
+        """The Ritz pairs as they are now."""
+
+    def tightened(self, check_tol: float, pairs: Any, *, stalled: bool) -> State | Reason:
+        """The first state of another run to a smaller residual; `stalled` says that the last one did not help."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be continued")
+
+    def resumed(self) -> State | Reason:
+        """The first state of another run, after a probe has found more."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be continued")
+
+    def probe(self, *, repeated: bool) -> bool:
+        """Was a pair found that the present ones lack?"""
+        return False
+
+    def spare(self, *, converged: bool) -> Array | None:
+        """Some vectors beyond the k wanted ones, for a later solve that needs them."""
+        return None
+
+    def interrupted(self, reason: Reason) -> Reason:
+        """Make the pairs consistent after an exception in the middle of a run, or raise if there are none."""
+        return reason

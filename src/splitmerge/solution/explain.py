@@ -1,0 +1,159 @@
+"""Decisions in words: the only place that says what was chosen and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+from ..planning.costs import predicted_seconds
+from ..planning.decision import Choice, Decision
+from ..planning.plan import Map, Plan
+from ..preparation.trials import Trial
+from ..problem.pencil import Pencil
+from ..sparse_direct import Prediction
+
+Words = Callable[[Decision], str]
+
+# What a candidate of a plan requires.
+CONDITIONS = {
+    Map.SAME: "",
+    Map.NEGATED: "",
+    Map.SWAPPED: ", if A − σB is positive definite and σ clear of the eigenvalues",
+    Map.SWAPPED_BELOW: ", for an η that makes A + ηB positive definite",
+}
+
+
+def worded(decisions: Iterable[Decision]) -> tuple[str, ...]:
+    """One sentence or two for each decision."""
+    return tuple(WORDS[decision.choice](decision) for decision in decisions)
+
+
+def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
+    """One line for each candidate of a plan: what would be tried, on which condition, at which predicted cost."""
+    if not pencil.has_entries and (plan.forms_A or plan.forms_B):
+        yield f"compute the entries of the operator by {pencil.n} products"
+    for candidate in plan.candidates:
+        seconds = predicted_seconds(candidate, plan, pencil, k)
+        price = f"; predicted {seconds:.2g} s" if math.isfinite(seconds) else ""
+        condition = ", if a trial of preconditioners promises to be faster" if candidate.trial else ""
+        yield f"{candidate.engine.value} on {candidate.map.value}{CONDITIONS[candidate.map]}{condition}{price}"
+
+
+def _by(decision: Decision) -> str:
+    return f" by {decision['backend']}" if decision["backend"] else ""
+
+
+def _wanted(decision: Decision) -> str:
+    wanted = {"magnitude": "largest by magnitude", "ends": "largest and smallest"}.get(
+        decision["which"], decision["which"]
+    )
+    if decision["sigma"] is not None:
+        wanted = f"nearest to {decision['sigma']:g}"
+    kinds = ", ".join(decision["kinds"])
+    return f"Wanted: the {decision['k']} {wanted} of a pair of size {decision['n']} ({kinds}, {decision['dtype']})."
+
+
+def _swapped(decision: Decision) -> str:
+    eta = decision["shift"]
+    if eta == 0:
+        return (
+            f"A is positive definite: its smallest were computed as the largest of (B, A), with A factorised"
+            f"{_by(decision)}."
+        )
+    shown = f"A {'+' if eta >= 0 else '−'} {abs(eta):.6g} B"
+    if decision["sign"] < 0:
+        shown = f"−({shown})"
+    return (
+        f"{shown} is positive definite: the eigenvalues next to {-eta:.6g} were computed with its Cholesky factor"
+        f"{_by(decision)}."
+    )
+
+
+def _shift_invert(decision: Decision) -> str:
+    return (
+        f"Shift-invert: the eigenvalues nearest to σ were computed as the largest of (A − σB)⁻¹B by magnitude, "
+        f"with A − σB (σ = {decision['sigma']:.10g}) factorised as L D Lᴴ{_by(decision)}."
+    )
+
+
+def _predicted(prediction: Prediction, seconds: float) -> str:
+    return (
+        f"A factorisation by {prediction.backend} was predicted to take {prediction.bytes / 2**30:.2g} GiB and, "
+        f"with its solves, {seconds:.3g} s"
+    )
+
+
+def _conjugate_gradients(decision: Decision) -> str:
+    told = _predicted(decision["prediction"], decision["factorised"])
+    return f"{told}; conjugate gradients {decision['seconds']:.3g} s."
+
+
+def _tried(trial: Trial) -> str:
+    return (
+        f"{trial.preconditioner!r} took {trial.setup:.2g} s to set up and {trial.step:.2g} s a step, "
+        f"each of which left {trial.rate:.2f} of the error"
+    )
+
+
+def _trial(decision: Decision) -> str:
+    told = f"Trial of preconditioners: {'; '.join(map(_tried, decision['trials']))}."
+    if decision["prediction"] is not None:
+        told += f" {_predicted(decision['prediction'], decision['factorised'])}; LOBPCG {decision['seconds']:.3g} s."
+        if not decision["fits"]:
+            told += " That much memory is not free."
+    return told
+
+
+def _matrix_free(decision: Decision) -> str:
+    preconditioner = decision["preconditioner"]
+    how = "no preconditioner" if preconditioner is None else f"preconditioned by {preconditioner!r}"
+    return f"Matrix-free LOBPCG, {how}: nothing was factorised."
+
+
+def _shifted(decision: Decision) -> str:
+    name = "−A" if decision["which"] == "smallest" else "A"
+    return (
+        f"{name} is not positive semidefinite, as the objective requires: "
+        f"η = {decision['shift']:.6g} times B was added, and subtracted from the eigenvalues again."
+    )
+
+
+WORDS: dict[Choice, Words] = {
+    Choice.WANTED: _wanted,
+    Choice.WARM_START: lambda _: "The start was the vectors of an earlier solution.",
+    Choice.B_POLICY: lambda decision: str(decision["report"]),
+    Choice.EQUILIBRATED: lambda _: "The diagonal of B spans more than two decades, so the pair was equilibrated.",
+    Choice.SCALED: lambda _: "The entries are of extreme size: the pair was scaled by powers of two.",
+    Choice.LAPACK: lambda decision: (
+        f"LAPACK computed the pairs directly: for k = {decision['k']} of n = {decision['n']} that is faster than to "
+        f"iterate."
+    ),
+    Choice.NEGATED: lambda _: "The smallest of (A, B) were computed as the largest of (−A, B).",
+    Choice.SWAPPED: _swapped,
+    Choice.SHIFT_INVERT: _shift_invert,
+    Choice.FORMED_A: lambda decision: (
+        f"The entries of the operator A were computed by {decision['n']} products: an iteration would take more."
+    ),
+    Choice.FORMED_B: lambda decision: (
+        f"Solves with the operator B were expected to take more than {decision['n']} products: its entries were "
+        f"computed."
+    ),
+    Choice.IDENTITY: lambda _: "B is the identity, so no work was done for it.",
+    Choice.SOLVER: lambda decision: f"Systems with B were solved by {decision['solver']}{_by(decision)}.",
+    Choice.CONJUGATE_GRADIENTS: _conjugate_gradients,
+    Choice.TRIAL: _trial,
+    Choice.MATRIX_FREE: _matrix_free,
+    Choice.MIXED_PRECISION: lambda _: (
+        "Mixed precision: B was factorised and the search made in single precision; the result was polished in double."
+    ),
+    Choice.EXPLICIT: lambda decision: (
+        f"Some {decision['products']:.0f} products were expected, so the transformed matrix U⁻ᴴAU⁻¹ was formed."
+    ),
+    Choice.DEFLATION: lambda decision: f"The {decision['which']} pairs were sought with {decision['method']!r}.",
+    Choice.SHIFTED: _shifted,
+    Choice.ITERATION: lambda decision: (
+        f"The iteration was {decision['method']!r}; its stopping rule was {decision['rule']!r}."
+    ),
+    Choice.STOP: lambda decision: f"The stopping rule was {decision['rule']!r}.",
+    Choice.BACKEND_ADVICE: lambda decision: str(decision["advice"]),
+}

@@ -1,0 +1,50 @@
+"""Spectral transformations: operators T that are Hermitian in some inner product and share the eigenvectors of (A, B)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from ..problem.products import Products
+from ..typing import Array
+
+
+class Transform(Protocol):
+    """Coordinates in which T is Hermitian: y with dual z, ⟨y, y'⟩ = zᴴy'.
+
+    `single` says that the dual is y itself, `direct` that the eigenvalues of T are those of the pencil. Either T y or
+    its dual (`dual_first`) is computed first, and the other one from it after the three-term recurrence has been
+    applied: applying the recurrence to both lets them drift apart.
+    """
+
+    n: int
+    dtype: np.dtype[Any]
+    products: Products
+    single: bool
+    direct: bool
+    dual_first: bool
+
+    def monitored(self) -> Self:
+        """The same transformation, its products counted as monitoring."""
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """Columns of the pencil in these coordinates, and their duals."""
+
+    def leave(self, Y: Array) -> Array:
+        """The inverse of `enter`."""
+
+    def dual(self, y: Array) -> Array:
+        """The dual of one vector."""
+
+    def product_norm(self, y: Array) -> float:
+        """‖Bx‖ for the x of these coordinates y; a product for it is counted as monitoring."""
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """T y, or its dual where that comes first; the caller may overwrite it."""
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """A vector and its dual, from the one of them that comes first."""
+
+    def value(self, theta: float) -> float:
+        """The eigenvalue of the pencil that belongs to the eigenvalue `theta` of T."""

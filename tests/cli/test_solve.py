@@ -1,0 +1,183 @@
+"""`splitmerge solve`: right answers from every kind of file, refusals in a sentence, partial results."""
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import splitmerge as sm
+from boeing import boeing
+from commands import mikota, refused, solved
+from pairs import pair_of
+from splitmerge.cli import main
+from splitmerge.cli.show import as_text
+
+
+class TestAnswers:
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [
+            (["-k", 3], [900, 841, 784]),
+            (["-k", 3, "--which", "smallest"], [1, 4, 9]),
+            (["-k", 2, "--which", "magnitude"], [900, 841]),
+            (["-k", 2, "--which", "ends"], [1, 900]),
+            (["-k", 3, "--sigma", 10], [9, 4, 16]),
+            (["-k", 1, "--sigma", -1e3], [1]),
+            (["-k", 1, "--sigma", "-1e3"], [1]),
+            (["-k", 2, "--certify"], [900, 841]),
+            ([], [900, 841, 784, 729, 676, 625]),
+        ],
+    )
+    def test_known_spectrum(self, here, capsys, words, expected):
+        found = solved(capsys, "K.mtx", "M.mtx", *words)
+        assert sorted(found["eigenvalues"]) == pytest.approx(sorted(expected), rel=1e-10)
+        assert found["converged"] is True
+        assert found["verdict"] in ("certified", "probed")
+        assert max(found["residuals"]) <= 1e-8
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            *(["--method", name] for name in ("accelerated", "lanczos", "split-merge", "mirror-descent", "power")),
+            ["--method", "locally-optimal", "--preconditioner", "diagonal"],
+            ["--method", "gradient-descent"],
+            ["--inner", "cg"],
+            ["--method", "Split_Merge", "--inner", "cg", "--inner-steps", "40", "--preconditioner", "diagonal"],
+            ["--which", "smallest", "--method", "locally-optimal"],
+        ],
+    )
+    def test_every_method(self, here, capsys, words):
+        A, B = pair_of([8.0, 4.0, 2.0, 1.0, 0.5, 0.25])
+        np.savez("six.npz", A=A, B=B)
+        found = solved(capsys, "six.npz", "-k", 2, *words)
+        expected = [0.25, 0.5] if "smallest" in words else [8, 4]
+        assert found["eigenvalues"] == pytest.approx(expected, rel=1e-8)
+
+    def test_agrees_with_the_library(self, here, capsys):
+        found = solved(capsys, "pair.npz", "-k", 4, "--method", "accelerated", "--seed", 3)
+        K, M = (matrix.toarray() for matrix in mikota(30))
+        sol = sm.solve(K, M, 4, method=sm.Accelerated(), rng=3)
+        assert found["eigenvalues"] == sol.eigenvalues.tolist()
+        assert found["residuals"] == sol.residuals.tolist()
+        assert found["error_bounds"] == sol.error_bounds.tolist()
+        assert found["reason"] == sol.reason.name
+        assert found["counts"]["A_products"] == sol.counts.A_products
+        assert found["provenance"]["seed"] == 3
+        assert found["provenance"]["command"].startswith("splitmerge solve pair.npz -k 4")
+        assert found["files"] == ["pair.npz"]
+
+    def test_kinds_of_files(self, here, capsys):
+        values = [5.0, 3.0, 2.0, 1.0]
+        H, S = pair_of(values, dtype=complex)
+        K, M = pair_of(values)
+        scipy.io.savemat("pair.mat", {"K": K, "M": sp.csc_matrix(M), "H": H})
+        np.save("H.npy", H)
+        np.save("S.npy", S)
+        scipy.io.mmwrite("H.mtx", sp.coo_array(H), symmetry="hermitian")
+        boeing(here, K, "RSA", name="K.rsa")
+        boeing(here, M, "RSA", name="M.hb")
+        np.save("K32.npy", K.astype(np.float32))
+        for files in (["pair.mat"], ["pair.mat#K", "pair.mat#M"], ["H.npy", "S.npy"], ["H.mtx", "S.npy"]):
+            assert solved(capsys, *files, "-k", 2)["eigenvalues"] == pytest.approx([5, 3])
+        assert solved(capsys, "K.rsa", "M.hb", "-k", 2)["eigenvalues"] == pytest.approx([5, 3])
+        top = np.linalg.eigvalsh(K)[-1]
+        assert solved(capsys, "K32.npy", "-k", 1, "--tol", 1e-4)["eigenvalues"] == pytest.approx([top], rel=1e-5)
+
+    def test_singular_mass_with_a_policy(self, here, capsys):
+        mass = np.r_[np.ones(20), np.zeros(10)]
+        np.save("S.npy", np.diag(mass))
+        found = solved(capsys, "K.mtx", "S.npy", "--b-policy", "restrict", "-k", 1)
+        assert found["b_report"]["dropped"] == 10
+        assert main(["solve", "K.mtx", "S.npy", "--b-policy", "restrict"]) == 0
+        assert "10 dimensions" in capsys.readouterr().out
+
+
+class TestText:
+    def test_table(self, here, capsys):
+        assert main(["solve", "K.mtx", "M.mtx", "-k", "3"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[0].split() == ["#", "eigenvalue", "residual", "error", "bound", "cluster"]
+        assert [float(line.split()[1]) for line in lines[1:4]] == pytest.approx([900, 841, 784], rel=1e-12)
+        assert lines[5].startswith("certified: ")
+        assert lines[6].startswith("3 pairs after ")
+        assert len({len(line) for line in lines[:4]}) == 1
+
+    def test_clusters_and_unknown_bounds(self):
+        A, B = pair_of([3.0, 3.0, 1.0, 0.5])
+        sol = sm.solve(A, B, 3)
+        assert [line.split()[-1] for line in as_text(sol).splitlines()[1:4]] == ["1", "1", "-"]
+        sol.error_bounds[:] = np.inf
+        assert "unknown" in as_text(sol)
+
+    def test_explain(self, here, capsys):
+        assert main(["solve", "K.mtx", "M.mtx", "--explain"]) == 0
+        out = capsys.readouterr().out
+        assert "LAPACK computed the pairs directly" in out
+        assert "Completeness: certified" in out
+
+
+class TestRefusals:
+    def test_of_files(self, here, capsys):
+        np.save("wide.npy", np.ones((2, 3)))
+        skew = np.diag([1.0, 2.0, 3.0])
+        skew[0, 1] = 1
+        np.save("skew.npy", skew)
+        np.save("nan.npy", np.diag([1.0, np.nan, 3.0]))
+        np.save("three.npy", np.eye(3))
+        (here / "K.csv").write_text("1,2")
+        assert "no such file" in refused(capsys, "solve", "absent.mtx")
+        assert "no such file" in refused(capsys, "solve", "K.mtx", "absent.mtx")
+        assert "unknown kind of file" in refused(capsys, "solve", "K.csv")
+        assert "a square matrix is needed" in refused(capsys, "solve", "wide.npy")
+        assert "A is not symmetric" in refused(capsys, "solve", "skew.npy")
+        assert "A contains NaN or infinity" in refused(capsys, "solve", "nan.npy")
+        assert "A is 30×30 but B is 3×3" in refused(capsys, "solve", "K.mtx", "three.npy")
+        assert "but no Z" in refused(capsys, "solve", "pair.npz#Z")
+
+    def test_of_a_bad_B(self, here, capsys):
+        np.save("indefinite.npy", np.diag(np.r_[-1.0, np.ones(29)]))
+        np.save("singular.npy", np.diag(np.r_[np.ones(29), 0.0]))
+        for name, word in (("indefinite", "indefinite"), ("singular", "singular to working precision")):
+            for which in ("largest", "smallest"):
+                said = refused(capsys, "solve", "K.mtx", f"{name}.npy", "--which", which)
+                assert f"B is {word}" in said
+                assert "--b-policy restrict or ridge" in said
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (["-k", 31], "k is 31"),
+            (["-k", 0], "k is 0"),
+            (["--sigma", "nan"], "sigma is nan"),
+            (["--sigma", "here"], "invalid float value: 'here'"),
+            (["--sigma", 1, "--which", "smallest"], "leave which out"),
+            (["--tol", 0], "tol is 0"),
+            (["--max-steps", 0], "max_steps is 0"),
+            (["--max-seconds", -1], "seconds is -1"),
+            (["--seed", -1], "--seed: -1 is negative"),
+            (["--method", "powr"], "unknown method 'powr' (did you mean power?); give one of default"),
+            (["--method", "power", "--certify"], "for the default method"),
+            (["--which", "all"], "invalid choice: 'all'"),
+            (["-o", "modes.txt"], "ends in .npz (everything) or .csv"),
+            (["-o", "nowhere/modes.npz"], "there is no folder nowhere"),
+            (["-o", "folder.npz"], "this is a folder"),
+            (["-o", "pair.npz"], "that is the file of the matrices"),
+            (["--report", "nowhere/r.html"], "there is no folder nowhere"),
+        ],
+    )
+    def test_of_arguments(self, here, capsys, words, message):
+        (here / "folder.npz").mkdir()
+        assert message in refused(capsys, "solve", "pair.npz", *words)
+
+    def test_outputs_are_checked_before_the_work(self, here, capsys):
+        assert "there is no folder" in refused(capsys, "solve", "absent.mtx", "-o", "nowhere/modes.npz")
+
+    def test_nothing_is_lost_when_saving_fails(self, here, capsys, monkeypatch):
+        def fail(self, path):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(sm.Solution, "save", fail)
+        assert main(["solve", "K.mtx", "M.mtx", "-k", "1", "-o", "modes.npz"]) == 2
+        said = capsys.readouterr()
+        assert "900.0" in said.out
+        assert said.err == "splitmerge: error: -o modes.npz: No space left on device\n"

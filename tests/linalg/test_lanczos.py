@@ -1,0 +1,156 @@
+"""The Lanczos process: its basis, its recurrence, and the values it ends with."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from splitmerge.linalg.lanczos import LanczosProcess, largest_eigenvalue
+from strategies import EPS, definite, dtypes, hermitian, normal, seeds
+
+
+def process_of(K, M, seed=0, **options):
+    """From a random start; M = None for the identity."""
+    x = normal(np.random.default_rng(seed), (len(K),), K.dtype)
+    if M is None:
+        return LanczosProcess(lambda v, p: K @ v, lambda y: (y, y), x, x, **options)
+    return LanczosProcess(lambda v, p: K @ v, lambda y: (np.linalg.solve(M, y), y), x, M @ x, **options)
+
+
+def problem(n, seed, dtype, general):
+    rng = np.random.default_rng(seed)
+    K = hermitian(normal(rng, (n, n), dtype))
+    return K, definite(n, 50.0, rng, dtype) if general else None
+
+
+def basis(process, columns):
+    """V and M V."""
+    unit = np.eye(columns)
+    V = np.column_stack([process.vector(unit[: i + 1, i]) for i in range(columns)])
+    return V, np.column_stack([process.dual(unit[: i + 1, i]) for i in range(columns)])
+
+
+def tridiagonal(process):
+    beta = process.beta[: process.steps - 1]
+    return np.diag(process.alpha) + np.diag(beta, 1) + np.diag(beta, -1)
+
+
+@given(n=st.integers(2, 40), steps=st.integers(1, 40), seed=seeds, dtype=dtypes, general=st.booleans())
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_invariants(n, steps, seed, dtype, general):
+    K, M = problem(n, seed, dtype, general)
+    process = process_of(K, M, seed)
+    while process.steps < steps and not process.exhausted:
+        process.extend()
+    j = process.steps
+    assert j == min(steps, n)
+    assert process.exhausted == (j == n)
+    V, MV = basis(process, j)
+    M = np.eye(n) if M is None else M
+    size = np.linalg.norm(K, 2) * np.linalg.norm(V, 2)
+    np.testing.assert_allclose(V.conj().T @ M @ V, np.eye(j), atol=1e3 * n * EPS)
+    np.testing.assert_allclose(MV, M @ V, atol=1e4 * EPS * np.abs(M).max())
+    # K V = M V T + β p eᴴ
+    rest = np.zeros((n, j), K.dtype)
+    rest[:, -1] = process.error(np.eye(j)[:, -1])
+    np.testing.assert_allclose(K @ V, MV @ tridiagonal(process) + rest, atol=1e4 * EPS * size)
+    if not process.exhausted:
+        following = process.error(np.eye(j)[:, -1]) / process.beta[-1]
+        np.testing.assert_allclose(V.conj().T @ following, 0, atol=1e3 * n * EPS)
+        np.testing.assert_allclose(np.vdot(following, np.linalg.solve(M, following)).real, 1, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("general", [False, True])
+def test_values_of_every_size(seed, general):
+    """Here Ritz values converge at once, at which a basis loses its orthogonality unless that is kept."""
+    n, rng = 60, np.random.default_rng(seed)
+    M = definite(n, 1e6, rng) if general else None
+    L = np.linalg.cholesky(M) if general else np.eye(n)
+    process = process_of(hermitian((L * np.geomspace(1, 1e-14, n)) @ L.T), M, seed)
+    for _ in range(25):
+        process.extend()
+    V, MV = basis(process, 25)
+    np.testing.assert_allclose(V.T @ MV, np.eye(25), atol=1e-12)
+    np.testing.assert_allclose(MV, V if M is None else M @ V, atol=1e-9 * np.abs(MV).max())
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("general", [False, True])
+def test_three_terms_are_enough_for_a_few_steps(dtype, general):
+    K, M = problem(40, 2, dtype, general)
+    process = process_of(K, M, reorthogonalise=False)
+    for _ in range(10):
+        process.extend()
+    V, MV = basis(process, 10)
+    np.testing.assert_allclose(V.conj().T @ MV, np.eye(10), atol=1e-9)
+    np.testing.assert_allclose(V.conj().T @ K @ V, tridiagonal(process), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("general", [False, True])
+def test_ritz_pairs(dtype, general):
+    """Their residuals are those that the recurrence tells, and in the end they are all eigenpairs."""
+    n = 30
+    K, M = problem(n, 1, dtype, general)
+    process = process_of(K, M)
+    exact = scipy.linalg.eigh(K, M, eigvals_only=True)
+    M = np.eye(n) if M is None else M
+    for _ in range(12):
+        process.extend()
+    values, S = process.ritz(9, 11)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(tridiagonal(process))[9:], rtol=1e-12)
+    for value, s in zip(values, S.T, strict=True):
+        x = process.vector(s)
+        np.testing.assert_allclose(process.dual(s), M @ x, atol=1e-10)
+        np.testing.assert_allclose(process.error(s), K @ x - value * (M @ x), atol=1e-10)
+    assert values[-1] <= exact[-1] + 1e-12
+    while not process.exhausted:
+        process.extend()
+    np.testing.assert_allclose(process.ritz(0, n - 1)[0], exact, atol=1e-9)
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_project(general):
+    K, M = problem(20, 3, float, general)
+    process = process_of(K, M)
+    for _ in range(8):
+        process.extend()
+    values, C = process.project(K @ basis(process, 8)[0])
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(tridiagonal(process)), atol=1e-10)
+    assert C.shape == (8, 8)
+
+
+@pytest.mark.parametrize("general", [False, True])
+def test_without_a_store_the_values_are_the_same(general):
+    K, M = problem(40, 4, float, general)
+    stored, flying = (process_of(K, M, reorthogonalise=False, store=store) for store in (True, False))
+    for _ in range(25):
+        stored.extend()
+        flying.extend()
+    np.testing.assert_allclose(flying.alpha, stored.alpha, rtol=1e-13)
+    np.testing.assert_allclose(flying.beta, stored.beta, rtol=1e-13)
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 5])
+def test_an_invariant_subspace_ends_it(distinct):
+    """As many steps as there are different values, whatever their multiplicity."""
+    values = np.repeat(np.arange(1.0, distinct + 1), 8)
+    process = process_of(np.diag(values), None)
+    while not process.exhausted:
+        process.extend()
+    assert process.steps == distinct
+    np.testing.assert_allclose(process.ritz(0, distinct - 1)[0], np.arange(1.0, distinct + 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("steps", [5, 10, 30, 100])
+@pytest.mark.parametrize("seed", range(10))
+def test_largest_eigenvalue_is_not_exceeded(steps, seed):
+    """A bound from above, and not more than the theorem's factor above."""
+    rng = np.random.default_rng(seed)
+    K = np.diag(rng.uniform(0, 1, 60))
+    top = largest_eigenvalue(process_of(K, None, seed), steps)
+    assert K.max() * (1 - 1e-12) <= top
+    if steps >= 60:
+        np.testing.assert_allclose(top, K.max(), rtol=1e-12)

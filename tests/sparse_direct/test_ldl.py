@@ -1,0 +1,59 @@
+"""The sparse factor of an indefinite matrix: how many eigenvalues are negative, and solves."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pairs import grid
+from splitmerge.sparse_direct.cholesky import SparseFactor
+from splitmerge.sparse_direct.ldl import SparseShifted
+from strategies import dtypes, normal, seeds, sparse_definite
+
+
+def check(K, like=None):
+    factors = SparseShifted(K, like)
+    b = normal(np.random.default_rng(0), (K.shape[0],), K.dtype).astype(K.dtype)
+    w = factors.solve(b)
+    assert w.dtype == K.dtype
+    eps = np.finfo(K.dtype).eps
+    np.testing.assert_allclose(K @ w, b, atol=1e4 * eps * np.abs(K).max() * np.abs(w).max())
+    # where LU has hidden the signs, nothing is said; what is said is right
+    assert factors.negative in (None, (np.linalg.eigvalsh(K.toarray()) < 0).sum())
+    return factors
+
+
+@given(n=st.integers(2, 50), share=st.floats(0, 1), seed=seeds, dtype=dtypes)
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_inertia(n, share, seed, dtype):
+    """A definite matrix, moved by something between two of its eigenvalues."""
+    B = sparse_definite(n, 10.0, np.random.default_rng(seed), dtype)
+    values = np.linalg.eigvalsh(B.toarray())
+    i = min(int(share * n), n - 2)
+    check(sp.csr_array(B - (values[i] + values[i + 1]) / 2 * sp.eye_array(n)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("sigma", [-1.0, 0.33, 1.9, 9.0])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_counts_of_a_grid(sigma, ordered, dtype):
+    """Here the pivots are good enough without any choice among them, also in the order of another factor."""
+    A = sp.csr_array(grid(10).astype(dtype))
+    K = sp.csr_array((A - sigma * sp.eye_array(100)).astype(dtype))
+    other = SparseFactor(sp.csr_array((A + sp.eye_array(100)).astype(dtype)), triangular=True)
+    factors = check(K, other.factors if ordered else None)
+    assert factors.negative == (np.linalg.eigvalsh(K.toarray()) < 0).sum()
+    assert "with pivoting" not in factors.name
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_without_a_diagonal(dtype):
+    """Nothing to divide by without pivoting: LU solves, and the signs are not known, or are right."""
+    C = np.diag(np.exp(1j * np.arange(20))) if dtype is complex else np.eye(20) + np.eye(20, k=1)
+    check(sp.csr_array(np.block([[np.zeros((20, 20)), C], [C.conj().T, np.zeros((20, 20))]])))
+
+
+def test_singular():
+    with pytest.raises(ZeroDivisionError):
+        SparseShifted(sp.csr_array(np.diag([1.0, 0.0, -1.0])))
