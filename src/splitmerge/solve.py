@@ -62,8 +62,9 @@ def solve(
         Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity.
         They are never written to.
     which, sigma
-        "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the largest and
-        smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of A and B.
+        "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the
+        largest and the smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of
+        A and B.
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop

@@ -8,7 +8,8 @@ from scipy.sparse.linalg import aslinearoperator
 from covering import parametrise
 from kinds import KINDS, family
 from pairs import well_separated
-from splitmerge.problem.operator import adapt, as_dense, congruent, identity, plus, with_dtype
+from splitmerge.problem.adapt import adapt
+from splitmerge.problem.operator import as_dense, congruent, identity, plus, with_dtype
 from strategies import hermitian, normal
 
 N = 8

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.problem.target import Wanted as Target
+from splitmerge.problem.target import Target
 
 # no two of them are at the same distance from any of the centres
 numbers = st.lists(st.integers(-40, 40).map(lambda i: i + 0.01 * math.sin(i)), min_size=1, max_size=8, unique=True)

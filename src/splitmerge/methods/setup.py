@@ -20,8 +20,9 @@ class Setup:
     """The factors of one candidate of the plan, and the counted products that use them.
 
     `method` is what runs on it (None for LAPACK). `transform` is the spectral transformation (None for LAPACK and for
-    deflation), and the `k` pairs sought are those of its operator that `target` ranks first. `given` says that the start is not a random vector and `width` how many
-    columns it has. `lowest` is a least Rayleigh quotient that is known beforehand.
+    deflation), and the `k` pairs sought are those of its operator that `target` ranks first. `given` says that the
+    start is not a random vector and `width` how many columns it has. `lowest` is a least Rayleigh quotient that is
+    known beforehand.
     """
 
     products: Products

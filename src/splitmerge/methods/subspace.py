@@ -1,4 +1,4 @@
-"""Iterations that compute all k pairs in one subspace: thick-restart Lanczos and LOBPCG share the way through the pairs."""
+"""Iterations that compute all k pairs in one subspace: what thick-restart Lanczos and LOBPCG have in common."""
 
 from __future__ import annotations
 

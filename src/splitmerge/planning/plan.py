@@ -35,8 +35,8 @@ class Candidate:
     """One way to compute the pairs; the set-up takes the first that holds.
 
     `sigma` and `sign` belong to the map or to the shift, in the units of the scaled pair. `clear` requires σ to be
-    clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. `provisional`
-    results are replaced by those of the next candidate when their recomputed residuals miss the tolerance.
+    clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. A
+    `provisional` result is replaced by that of the next candidate if its recomputed residuals miss the tolerance.
     """
 
     engine: Engine

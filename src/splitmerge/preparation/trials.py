@@ -1,4 +1,4 @@
-"""Short trials of preconditioners by conjugate gradients. Convergence is measured; seconds follow from operation counts."""
+"""Trials of preconditioners by conjugate gradients: convergence is measured, seconds follow from operation counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spectral transformations: operators T that are Hermitian in some inner product and share the eigenvectors of (A, B)."""
+"""Spectral transformations: operators T, Hermitian in some inner product, with the eigenvectors of (A, B)."""
 
 from __future__ import annotations
 

@@ -98,7 +98,8 @@ def _definite_without(
 ) -> bool:
     """Is τB − A (A − τB for those below) positive definite once the vectors `beyond` are moved to the other side?
 
-    One Cholesky factorisation, where an inertia count takes an indefinite one: it succeeds iff no other eigenvalue is there.
+    One Cholesky factorisation, where an inertia count takes an indefinite one: it succeeds iff no other eigenvalue
+    is there.
     """
     sign = 1.0 if above else -1.0
     dtype = np.dtype(products.dtype.char.replace("d", "f").replace("D", "F")) if single else products.dtype

@@ -195,7 +195,7 @@ class Basis(Waiting):
         self._advance(*transform.complete(w), alpha, alpha)
 
     def _recurrence(self, coupling: Array) -> Array:
-        """The component of T q along earlier columns for a waiting q with this row of C, as a dual where that is first."""
+        """The component of T q along earlier columns, for a waiting q with this row of C (a dual if `dual_first`)."""
         j = self.size
         known = coupling.conj().astype(self.V.dtype)
         if self.transform.dual_first and len(self.last_dual) == self.reach:
