@@ -65,7 +65,7 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
         _check_shift(workspace, candidate)
         return shift_invert(workspace, candidate.sigma)
     if engine is Engine.LOBPCG and candidate.map is Map.SAME:
-        return matrix_free.largest(workspace)
+        return matrix_free.largest(workspace, workspace.pencil)
     if engine is Engine.LOBPCG:
         if candidate.trial:
             check_B(workspace)
@@ -130,7 +130,7 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
     found = solver_for(workspace, pencil, candidate.target)
     if found is None:
-        return matrix_free.largest(workspace)
+        return matrix_free.largest(workspace, pencil)
     return _setup(candidate, workspace, workspace.products(*found))
 
 
