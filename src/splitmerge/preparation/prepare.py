@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,9 +46,9 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         if setup is None:
             continue
         if setup.method is None and candidate.engine is not Engine.LAPACK:
-            setup.method = problem.method if isinstance(problem.method, Accelerated) else Accelerated()
+            setup = replace(setup, method=problem.method if isinstance(problem.method, Accelerated) else Accelerated())
         if isinstance(problem.x0, Warm) and setup.products.pencil.inverse is None:
-            setup.lowest = -problem.x0.shift / abs(setup.products.pencil.unit)
+            setup = replace(setup, lowest=-problem.x0.shift / abs(setup.products.pencil.unit))
         yield candidate, setup
 
 
