@@ -1,5 +1,7 @@
 """How the tests look at an answer, a refusal or a partial result, and the methods they do it for."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -181,3 +183,14 @@ def place(name, bad):
     """The bad matrix as A or as B, beside a good one."""
     A, B = pair(N)
     return (bad, B) if name == "A" else (A, bad)
+
+
+def choices(sol: sm.Solution) -> set[str]:
+    """The names of the choices behind a solution."""
+    return {decision.choice.name for decision in sol.decisions}
+
+
+def figures_of(sol: sm.Solution, name: str) -> dict[str, Any]:
+    """The figures of the only decision of that name."""
+    (decision,) = [decision for decision in sol.decisions if decision.choice.name == name]
+    return decision.figures

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
-from splitmerge.methods.krylov.search import Search
 
 import splitmerge as sm
 from covering import parametrise
 from pairs import pair_of
+from splitmerge.methods.krylov.thick_restart import ThickRestart
 from strategies import gep, make_pair
 
 KINDS = {"dense": np.asarray, "sparse": sp.csr_array}
@@ -86,7 +86,7 @@ def test_a_start_in_an_invariant_subspace(kind, k, question):
 @pytest.mark.parametrize("question", QUESTIONS[:4], ids=str)
 def test_the_count_catches_what_probes_miss(kind, k, question, monkeypatch):
     """With probes that never find anything, the answer is wrong and the count says so."""
-    monkeypatch.setattr(Search, "probe", lambda self, slack: False)
+    monkeypatch.setattr(ThickRestart, "look", lambda self, slack: False)
     A, values, x0 = invariant()
     # the start must stay invariant: no random vector may help it out of there
     try:
@@ -103,7 +103,7 @@ def test_the_count_catches_what_probes_miss(kind, k, question, monkeypatch):
 @each_kind
 @pytest.mark.parametrize("question", [{"which": "largest"}, {"which": "smallest"}, {"which": "magnitude"}], ids=str)
 def test_the_count_catches_a_missed_copy(kind, question, monkeypatch):
-    monkeypatch.setattr(Search, "probe", lambda self, slack: False)
+    monkeypatch.setattr(ThickRestart, "look", lambda self, slack: False)
     values = np.r_[np.full(3, 5.0), np.linspace(1, 2, 150), np.full(3, 0.5)]
     A = np.diag(values)
     try:

@@ -9,11 +9,15 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
+from checking import figures_of
 from pairs import grid
-from splitmerge.preparation import shifted as inverse
-from splitmerge.preparation import trials as trial
+from splitmerge.planning import costs
+from splitmerge.preparation import swap
+from splitmerge.problem.products import Products
+from splitmerge.run.iteration import RitzBlock
 from splitmerge.system import memory
-from splitmerge.verification.residuals import judge
+from splitmerge.system.budget import Budget
+from splitmerge.verification.residuals import measured
 
 CUBE = grid(22, 3)
 MASS = sp.csr_array(CUBE + sp.diags_array(np.linspace(6, 9, CUBE.shape[0])))
@@ -31,7 +35,7 @@ def cube_values(count):
 @pytest.fixture
 def no_memory(monkeypatch):
     """As good as none is free."""
-    monkeypatch.setattr(trial, "free_memory", lambda: 2.0**20)
+    monkeypatch.setattr(costs, "free_memory", lambda: 2.0**20)
 
 
 class TestMemory:
@@ -50,7 +54,7 @@ class TestMemory:
         assert sol.counts.K_solves == sol.counts.B_solves == 0
         # those of the trial
         assert sol.counts.setup.P_solves > 0
-        assert "memory is not free" in sol.explain()
+        assert not figures_of(sol, "TRIAL")["fits"]
 
     def test_an_indefinite_A_does_without(self, no_memory):
         K = sp.csr_array(CUBE - sp.eye_array(CUBE.shape[0]))
@@ -76,7 +80,7 @@ class TestMemory:
         def fail(K):
             raise MemoryError
 
-        monkeypatch.setattr(inverse, "factorise", fail)
+        monkeypatch.setattr(swap, "factorise", fail)
         sol = sm.solve(grid(40), k=3, which="smallest", rng=0)
         np.testing.assert_allclose(sol.eigenvalues, np.sort(np.add.outer(line(40), line(40)).ravel())[:3], rtol=1e-9)
         assert isinstance(sol.method, sm.LocallyOptimal)
@@ -121,11 +125,10 @@ class TestTime:
     def test_runs_out_while_pairs_are_judged(self):
         """The bounds are then not known; the pairs are returned all the same."""
         sol = sm.solve(self.A, method=sm.Power(), tol=1e-2, rng=0)
-        pencil = sm.Pencil(self.A, self.bad())
-        pencil.solver = self.inner.prepare(pencil)
-        pencil.limit = 0.05
-        pencil.begin()
-        pairs = judge(pencil, np.ones(1), sol.eigenvectors)
+        pencil, budget = sm.Pencil(self.A, self.bad()), Budget(0.05)
+        products = Products(pencil, budget=budget, solver=self.inner.prepare(pencil))
+        budget.begin()
+        pairs = measured(products, RitzBlock(np.ones(1), sol.eigenvectors, products.scale), None)
         assert pairs.deltas[0] == math.inf
         assert np.isfinite(pairs.residuals).all()
 

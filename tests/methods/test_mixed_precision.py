@@ -9,13 +9,15 @@ import pytest
 import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from splitmerge.methods.krylov.search import Search
 
 import splitmerge as sm
-from checking import partial
+from checking import choices, partial
 from splitmerge.methods import mixed_precision as narrow
-from splitmerge.problem.target import Wanted
-from splitmerge.transforms.standard import domain_of
+from splitmerge.methods.krylov.thick_restart import ThickRestart
+from splitmerge.methods.setup import Setup
+from splitmerge.preparation.single_precision import in_single
+from splitmerge.problem.target import Target
+from splitmerge.transforms import standard
 from strategies import hermitian, unitary
 
 N = 420
@@ -43,7 +45,7 @@ def make_pair(values: np.ndarray, seed: int, dtype: type = float, kappa_B: float
 
 
 def taken(sol: sm.Solution) -> bool:
-    return "single precision" in sol.explain()
+    return "MIXED_PRECISION" in choices(sol)
 
 
 def check(sol: sm.Solution, A: np.ndarray, B: np.ndarray, tol: float) -> None:
@@ -220,15 +222,17 @@ def test_polishing_never_lowers_the_quotient() -> None:
     """Each step minimises f over a span that holds the vector before it."""
     pair = make_pair(spectrum(), seed=10, kappa_B=30.0)
     pencil = sm.Pencil(pair.A, pair.B)
-    single = narrow.narrowed(pencil)
+    single = in_single(pencil.products)
     assert single is not None
-    search = Search(single, domain_of(single), 1, Wanted.LARGEST, np.random.default_rng(0))
-    search.start(np.random.default_rng(0).standard_normal((N, 1)))
+    setup = Setup(single, Target.LARGEST, 1, np.random.default_rng(0), transform=standard(single), given=True)
+    search = ThickRestart(setup)
+    search.launch(np.random.default_rng(0).standard_normal((N, 1)))
     for _ in range(12):
         search.advance()
-    first = state = narrow.Polish().first(pencil, search.pair(0).x.astype(float), narrow.Corrector(search))
+    correct, x = narrow.Corrector(search), search.ritz_pair(0).x.astype(float)
+    first = state = narrow.first_polished(pencil.products, pencil.products.scale, x)
     for _ in range(8):
-        before, state = state, narrow.Polish().step(state)
+        before, state = state, narrow.polish(state, correct)
         assert state.value >= before.value * (1 - 1e-14)
         np.testing.assert_allclose(state.Ax, pair.A @ state.x, atol=1e-13)
         np.testing.assert_allclose(state.Bx, pair.B @ state.x, atol=1e-13)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
+from checking import choices, figures_of
 from splitmerge import sparse_direct as backends
 from splitmerge.solution import back_transform
 from splitmerge.sparse_direct import costs, mumps, pardiso, superlu
@@ -68,7 +69,7 @@ def test_pairs(backend, which, dtype):
     sol = sm.solve(K, M, 6, which=which, rng=0)
     values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
     np.testing.assert_allclose(sol.eigenvalues, values[:6] if which == "smallest" else values[::-1][:6], rtol=1e-10)
-    assert backend in sol.explain()
+    assert backend in figures_of(sol, "SWAPPED" if which == "smallest" else "SOLVER")["backend"]
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
@@ -179,7 +180,8 @@ def test_sigma(backend, sigma):
     expected = values[np.argsort(np.abs(values - sigma))][:5]
     np.testing.assert_allclose(np.sort(sol.eigenvalues), np.sort(expected), rtol=1e-9)
     # CHOLMOD does not do it, so whatever comes next
-    assert backend == "CHOLMOD" or backend in sol.explain()
+    made = [decision["backend"] for decision in sol.decisions if "backend" in decision.figures]
+    assert backend == "CHOLMOD" or backend in made[-1]
 
 
 class TestAdvice:
@@ -198,8 +200,8 @@ class TestAdvice:
     def test_large_pairs_are_told(self, backend, size, dtype, said, monkeypatch):
         monkeypatch.setattr(back_transform, "WORTH_A_WORD", size**2)
         K, M = (sp.csr_array(X.astype(dtype)) for X in grid(20))
-        text = sm.solve(K, M, 2, rng=0).explain()
-        assert ("Installing scikit-sparse" in text) == (said and backend != "CHOLMOD")
+        sol = sm.solve(K, M, 2, rng=0)
+        assert ("BACKEND_ADVICE" in choices(sol)) == (said and backend != "CHOLMOD")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0])

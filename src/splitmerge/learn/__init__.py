@@ -1,4 +1,4 @@
-"""Estimators that are pairs (A, B) of covariances underneath: scikit-learn's conventions, without forming the matrices.
+"""Estimators that are generalised eigenproblems of covariances, with scikit-learn's conventions.
 
 They need scikit-learn: `pip install 'splitmerge[learn]'`.
 """
@@ -6,29 +6,29 @@ They need scikit-learn: `pip install 'splitmerge[learn]'`.
 from importlib import import_module
 from typing import Any
 
-# where each name is; nothing is imported before it is asked for
-_HOMES = {
-    "CCA": "cca.cca",
-    "CSP": "csp.csp",
-    "Harmonics": "harmonic.harmonic",
-    "LinearDiscriminantAnalysis": "discriminant.discriminant",
-    "MCCA": "cca.mcca",
-    "SlicedAverageVariance": "sliced.sliced",
-    "SlicedInverseRegression": "sliced.sliced",
-    "View": "data.view",
-    "ViewPair": "covariance.pair",
-    "harmonic_retrieval": "harmonic.harmonic",
-    "view_pair": "covariance.pair",
+# The package of each public name. It is imported on first access, as scikit-learn and Dask are optional.
+_PACKAGES = {
+    "CCA": "cca",
+    "CSP": "csp",
+    "Harmonics": "harmonic",
+    "LinearDiscriminantAnalysis": "discriminant",
+    "MCCA": "cca",
+    "SlicedAverageVariance": "sliced",
+    "SlicedInverseRegression": "sliced",
+    "View": "data",
+    "ViewPair": "covariance",
+    "harmonic_retrieval": "harmonic",
+    "view_pair": "covariance",
 }
 
-__all__ = list(_HOMES)
+__all__ = list(_PACKAGES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _PACKAGES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return getattr(import_module(f".{_PACKAGES[name]}", __name__), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise

@@ -7,7 +7,7 @@ import scipy.linalg
 import splitmerge as sm
 from splitmerge.learn import view_pair
 from splitmerge.learn.covariance.pair import ridges_of
-from splitmerge.learn.data.inputs import weights_of
+from splitmerge.learn.data.inputs import check_weights
 from two_views import RNG, WEIGHTS, X, Y, explicit
 
 
@@ -47,7 +47,7 @@ def test_bad_arguments():
         view_pair([X])
     with pytest.raises(ValueError, match=r"different numbers of rows \(views\[0\] 60, views\[1\] 59\)"):
         view_pair([X, Y[:-1]])
-    with pytest.raises(ValueError, match=r"views\[1\] holds NaN"):
+    with pytest.raises(ValueError, match=r"views\[1\] contains NaN"):
         view_pair([X, np.where(Y > 0, Y, np.nan)])
     with pytest.raises(ValueError, match="must be a real matrix"):
         view_pair([X, Y * 1j])
@@ -58,4 +58,4 @@ def test_bad_arguments():
         ([np.nan] * 60, "NaN"),
     ):
         with pytest.raises(ValueError, match=word):
-            weights_of(weights, 60)
+            check_weights(weights, 60)

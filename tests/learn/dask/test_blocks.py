@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from splitmerge.learn import LinearDiscriminantAnalysis, SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.dask.tasks import groups_share, merged
+from splitmerge.learn.dask.tasks import group_moments, merge_moments
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = [
@@ -68,7 +68,6 @@ def test_discriminants(rows, weights):
     expected = LinearDiscriminantAnalysis().fit(X, LABELS, None if weights is None else WEIGHTS)
     found = LinearDiscriminantAnalysis().fit(chunked(rows), da.from_array(LABELS, chunks=70), weights)
     same_discriminants(found, expected)
-    assert "Block after block" in found.route_
     assert found.n_features_in_ == 6
 
 
@@ -173,8 +172,8 @@ def test_partial_fit(priors):
 
 def test_merging_leaves_both_as_they_are():
     """Or a task that runs again, after a worker died, would merge twice."""
-    halves = [groups_share([part, np.zeros(120, np.int8)], None, 1, False) for part in np.split(X, 2)]
-    once, again = merged(*halves), merged(*halves)
+    halves = [group_moments([part, np.zeros(120, np.int8)], None, 1, False) for part in np.split(X, 2)]
+    once, again = merge_moments(*halves), merge_moments(*halves)
     np.testing.assert_array_equal(once.scatter[0], again.scatter[0])
     assert once.weights == again.weights == 240
 
@@ -198,21 +197,21 @@ class TestBadInput:
         with pytest.raises(ValueError, match="requires y"):
             estimator().fit(rows, None)
         for bad in (np.nan, np.inf, 1e200):
-            with pytest.raises(ValueError, match="X holds NaN, infinity or numbers too large to be squared"):
+            with pytest.raises(ValueError, match="X contains NaN, infinity or values whose squares overflow"):
                 estimator().fit(da.where(rows > 50, rows, bad), y)
         with pytest.raises(ValueError, match="zero for all rows"):
             estimator().fit(rows, y, da.zeros(240))
         with pytest.raises(ValueError, match="negative"):
             estimator().fit(rows, y, -da.ones(240))
-        with pytest.raises(ValueError, match="in 2 dimensions"):
+        with pytest.raises(ValueError, match="with 2 dimensions"):
             estimator().fit(rows[:, 0], y)
         with pytest.raises(ValueError, match=r"one (value or )?class only"):
             estimator().fit(rows, 0 * y)
-        with pytest.raises(ValueError, match=r"constant|does not vary"):
+        with pytest.raises(ValueError, match="constant"):
             estimator().fit(da.ones((240, 6)), y)
 
     def test_of_discriminants(self):
-        with pytest.raises(ValueError, match="shrinkage='auto' needs all rows at once; give a number for a Dask array"):
+        with pytest.raises(ValueError, match="shrinkage='auto' needs all rows in memory; give a number"):
             LinearDiscriminantAnalysis(shrinkage="auto").fit(chunked((100, 140)), LABELS)
 
     def test_a_slice_of_one_row(self):

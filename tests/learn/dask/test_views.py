@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.learn import CCA, MCCA, View, view_pair
+from splitmerge.learn.dask.dispatch import view_of
 from splitmerge.learn.dask.views import DaskView
-from splitmerge.learn.data.inputs import view_of
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = [
@@ -109,7 +109,7 @@ def test_bad_input():
         CCA().fit(x, y[y[:, 0] > 0])
     with pytest.raises(ValueError, match="different numbers of rows"):
         CCA().fit(x, y[:-1])
-    with pytest.raises(ValueError, match="X holds NaN"):
+    with pytest.raises(ValueError, match="X contains NaN"):
         CCA().fit(da.where(x > 0, x, np.nan), y)
     for weights in (np.zeros(240), da.zeros(240)):
         with pytest.raises(ValueError, match="zero for all rows"):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from splitmerge.learn import CCA, View
-from splitmerge.learn.data.inputs import joint_of
+from splitmerge.learn.dask.dispatch import joint_of
 from splitmerge.learn.data.joint import Joint
 from two_views import RNG, WEIGHTS, X, Y, explicit
 
@@ -14,7 +14,7 @@ from two_views import RNG, WEIGHTS, X, Y, explicit
 @pytest.mark.parametrize("scale", [False, True], ids=["raw", "scaled"])
 @pytest.mark.parametrize("kind", ["dense", "fortran", "float32", "sparse", "mapped"])
 def test_a_view_is_what_centring_and_scaling_would_make(kind, scale, weights, tmp_path, monkeypatch):
-    monkeypatch.setattr("splitmerge.learn.data.view.ROWS", 7)
+    monkeypatch.setattr("splitmerge.learn.data.view.BLOCK_ROWS", 7)
     data = np.where(RNG.random(X.shape) < 0.5, X, 0.0)
     data[:2] = X[:2]
     given, tol = data, 1e-12

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from scipy.signal import lfilter
 
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn.harmonic.harmonic import METHODS, harmonic_retrieval
+from splitmerge.learn import harmonic_retrieval
+from splitmerge.learn.harmonic.frames import covariance
+from splitmerge.learn.harmonic.harmonic import METHODS
+from splitmerge.problem.b_policy import mend
 
 RHO, SAMPLES = 0.98, 128
 # half the resolution of a Fourier transform apart, where the noise is weak
@@ -141,14 +144,14 @@ def test_whatever_comes_in_as_many_numbers_come_out(seed, method, count, kind):
 
 
 def test_a_record_without_lines_says_so():
-    with pytest.raises(ValueError, match="x shows no more than 0"):
+    with pytest.raises(ValueError, match="only 0 frequencies were found in x"):
         harmonic_retrieval(np.eye(40)[11], 1, method="pisarenko")
 
 
 def test_long_records_are_taken_in_parts(monkeypatch):
     x, noise = close_pair(3)
     at_once = harmonic_retrieval(x, 2, noise=noise)
-    monkeypatch.setattr("splitmerge.learn.harmonic.frames.FRAMES", 7)
+    monkeypatch.setattr("splitmerge.learn.harmonic.frames.BLOCK_FRAMES", 7)
     in_parts = harmonic_retrieval(x, 2, noise=noise)
     np.testing.assert_allclose(in_parts.frequencies, at_once.frequencies, atol=1e-9)
     np.testing.assert_allclose(in_parts.eigenvalues, at_once.eigenvalues, rtol=1e-9)
@@ -170,9 +173,8 @@ def test_a_singular_noise_is_left_to_the_policy():
     assert harmonic_retrieval(x, 2, noise=short).order == 30
     restricted = harmonic_retrieval(x, 2, noise=short, order=50, b_policy="restrict")
     assert restricted.eigenvalues.size == 22
-    assert "dropped" in restricted.why
     ridged = harmonic_retrieval(x, 2, noise=short, order=50, b_policy="ridge")
-    assert "added" in ridged.why
+    assert ridged.eigenvalues.size == 50
     for result in (restricted, ridged):
         assert np.isfinite(result.frequencies).all()
     esprit = harmonic_retrieval(x, 2, noise=short, order=50, b_policy="restrict", method="esprit")
@@ -180,17 +182,17 @@ def test_a_singular_noise_is_left_to_the_policy():
     # a band without noise shows the lines in it exactly
     t = np.arange(60)
     band = scipy.linalg.toeplitz(np.cos(2 * np.pi * 0.1 * t) + np.cos(2 * np.pi * 0.13 * t) + 1)
-    with pytest.raises(ValueError, match="has rank 5; the sinusoids need 6"):
+    with pytest.raises(ValueError, match="has rank 5, but it must exceed 6"):
         harmonic_retrieval(x, 3, noise=band, order=30, b_policy="restrict")
 
 
 BAD = {
-    "NaN": (np.array([1.0, np.nan] * 20), 1, {}, "x has entries that are NaN"),
-    "text": (np.array(["a"] * 20), 1, {}, "give numbers"),
+    "NaN": (np.array([1.0, np.nan] * 20), 1, {}, "x contains NaN"),
+    "text": (np.array(["a"] * 20), 1, {}, "give real or complex numbers"),
     "two axes": (np.ones((4, 20)), 1, {}, "x has shape"),
-    "zero": (np.zeros(20), 1, {}, "zero throughout"),
-    "huge": (np.full(20, 1e200), 1, {}, "no number"),
-    "short": (np.ones(4), 2, {}, "x has 4 samples, too few for n_frequencies; 7 would do"),
+    "zero": (np.zeros(20), 1, {}, "x is zero"),
+    "huge": (np.full(20, 1e200), 1, {}, "rescale x"),
+    "short": (np.ones(4), 2, {}, "x has 4 samples, too few for n_frequencies; give at least 7"),
     "no lines": (np.ones(20), 0, {}, "n_frequencies is 0"),
     "too many": (np.ones(20), 10, {}, "too few for n_frequencies"),
     "half a line": (np.ones(20), 1.5, {}, "n_frequencies is 1.5"),
@@ -199,9 +201,9 @@ BAD = {
     "fs": (np.ones(20), 1, {"fs": 0.0}, "fs is 0.0"),
     "order": (np.ones(20), 1, {"order": 2}, "order is 2; give a whole number from 3 to 20"),
     "long order": (np.ones(20), 1, {"order": 21}, "order is 21"),
-    "pisarenko's order": (np.ones(20), 1, {"order": 5, "method": "pisarenko"}, "'pisarenko' has 3"),
+    "pisarenko's order": (np.ones(20), 1, {"order": 5, "method": "pisarenko"}, "method='pisarenko' needs 3"),
     "short noise": (np.ones(20), 1, {"noise": np.ones(2)}, "noise has 2 samples"),
-    "noise NaN": (np.ones(20), 1, {"noise": np.full(9, np.nan)}, "noise has entries"),
+    "noise NaN": (np.ones(20), 1, {"noise": np.full(9, np.nan)}, "noise contains NaN"),
     "noise not square": (np.ones(20), 1, {"noise": np.ones((3, 4))}, "square covariance"),
     "noise not Hermitian": (np.ones(20), 1, {"noise": np.triu(np.ones((4, 4)))}, "not Hermitian"),
     "complex noise": (np.ones(20), 1, {"noise": 1j * np.ones(9)}, "noise is complex but x is real"),
@@ -215,11 +217,19 @@ def test_what_cannot_be_is_refused(name):
         harmonic_retrieval(x, count, **options)
 
 
-def test_the_result_is_frozen_says_what_was_done_and_pickles():
+def test_the_computation_is_described():
+    x, noise = close_pair(0)
+    told = "music on 65 frames of 64 samples, signal dimension 4, "
+    assert harmonic_retrieval(x, 2).why == told + "white noise."
+    described = harmonic_retrieval(x, 2, noise=noise).why
+    assert described == told + "noise with the covariance of a record of 4096 samples."
+    report = mend(np.eye(50), covariance(noise[:60], 50), "restrict").report
+    assert str(report) in harmonic_retrieval(x, 2, noise=noise[:60], order=50, b_policy="restrict").why
+
+
+def test_the_result_is_frozen_and_pickles():
     x, noise = close_pair(0)
     result = harmonic_retrieval(x, 2, noise=noise)
-    told = "music on 65 frames of 64 samples, 4 dimensions for the sinusoids; "
-    assert result.why == told + "the noise is that of a record of 4096 samples."
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.order = 3
     again = pickle.loads(pickle.dumps(result))

@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from splitmerge.learn.moments.comoments import Comoments
 
 from splitmerge.learn import View
 from splitmerge.learn.data.joint import Joint
+from splitmerge.learn.moments import Comoments
 from two_views import X, explicit
 
 

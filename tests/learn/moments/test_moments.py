@@ -88,7 +88,7 @@ def test_merging_leaves_the_other_alone():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_of_any_kind(kind, dtype, monkeypatch):
     # blocks of a few rows, and of a few columns
-    monkeypatch.setattr(grouped, "BLOCK", 37)
+    monkeypatch.setattr(grouped, "BLOCK_ENTRIES", 37)
     X, members, weights = data(3)
     X = X.astype(dtype)
     given_X = kind(X)

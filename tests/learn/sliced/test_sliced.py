@@ -188,7 +188,7 @@ def test_constant_columns(kind, constant):
 def test_more_columns_than_rows(kind):
     X, y = sample(30, 50)
     model = kind(2, n_slices=4).fit(X, y)
-    assert "explain any response" in model.b_report_
+    assert "explains any response" in model.b_report_
     assert np.isfinite(model.transform(X)).all()
     assert kind(2, n_slices=4, shrinkage=0.5).fit(X, y).b_report_ == ""
 

@@ -1,4 +1,4 @@
-"""From views to canonical vectors, by whichever way is the cheaper one."""
+"""From views to canonical vectors, by matrices or by products with the data."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any
 import numpy as np
 
 from ...errors import NotPositiveDefinite
-from ...problem.b_policy import BReport
+from ...problem.b_policy import BReport, check_policy
 from ...solution.solution import Solution
 from ...solve import solve
 from ...typing import Array
-from ..covariance.pair import Choice, choose, operators, refuse_singular, ridges_of
-from ..covariance.whiten import Sample, check_policy, without_constants
+from ..covariance.choice import Forming, choose_forming
+from ..covariance.definite import Sample, without_constants
+from ..covariance.pair import operators, refuse_singular, ridges_of
 from ..data.joint import Joint, parts_of
-from ..moments.comoments import Comoments
-from .coordinates import narrower
+from ..moments.moments import Comoments
+from .coordinates import reduce_wide
 from .decomposition import check_count, correlate
 
 
 @dataclass(frozen=True)
 class Request:
-    """What an estimator asks for; `start` holds vectors to begin a search from."""
+    """The parameters of an estimator; `start` are the initial vectors of an iteration."""
 
     k: int
     ridge: Any
@@ -37,10 +38,10 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What was found: values, the vectors of each view, Cᵢᵢ times them, and C₂₁ times those of the first.
+    """Eigenvalues, the vectors Vᵢ of each view, `own` = CᵢᵢVᵢ, and `second_from_first` = C₂₁V₁.
 
-    `route` says in words how it was found; `solution` is that of the search, where there was one, and `covariance` the
-    joint one, where it was formed.
+    `route` tells in words how they were computed; `solution` is that of an iteration, and `covariance` the joint
+    covariance matrix, if there is one.
     """
 
     values: Array
@@ -54,15 +55,15 @@ class Analysis:
 
 
 def analyse(joint: Joint, request: Request) -> Analysis:
-    """Of views that are there."""
+    """Analyse views."""
     ridges, samples = ridges_of(request.ridge, len(joint.views)), _samples(request, joint.samples)
-    choice = choose(joint, request.k, solver=request.solver, policy=request.policy)
+    choice = choose_forming(joint, request.k, solver=request.solver, policy=request.policy)
     if not choice.formed:
-        return _search(joint, ridges, choice, request, samples)
-    if choice.narrow:
+        return _iterate(joint, ridges, choice, request, samples)
+    if choice.reduced:
         if request.policy == "error" and min(joint.sizes) > 1:
             refuse_singular(joint, joint.variances(), ridges, samples)
-        return _narrow(joint, ridges, request, samples, choice.reason)
+        return _reduced(joint, ridges, request, samples, choice.reason)
     C = without_constants(joint.gram(), joint.mean / joint.spread, joint.samples)
     return _oriented(_decompose(C, joint.sizes, ridges, request, samples, choice.reason, joint.gram))
 
@@ -70,12 +71,12 @@ def analyse(joint: Joint, request: Request) -> Analysis:
 def analyse_moments(
     moments: Comoments, sizes: Sequence[int], request: Request, *, scale: bool
 ) -> tuple[Analysis, Array]:
-    """Of what partial fits have gathered; and what the columns were divided by."""
+    """Analyse the co-moments of partial fits; return the divisors of the columns, too."""
     check_policy(request.policy)
     C, spread = moments.covariance(scale=scale)
     C = without_constants(C, moments.mean / spread, moments.samples)
     ridges, samples = ridges_of(request.ridge, len(sizes)), _samples(request, moments.samples)
-    route = "The covariances were there as matrices, gathered by partial_fit."
+    route = "The covariances were accumulated by partial_fit."
     return _oriented(_decompose(C, sizes, ridges, request, samples, route, None)), spread
 
 
@@ -92,7 +93,7 @@ def _decompose(
     route: str,
     gram: Any,
 ) -> Analysis:
-    # against a single column it is least squares, whose shortest solution is the one to take
+    # with a single column this is least squares, which has a minimum-norm solution
     policy = "restrict" if request.policy == "error" and min(sizes) == 1 and len(sizes) == 2 else request.policy
     found = correlate(C, sizes, ridges, request.k, policy=policy, samples=samples, gram=gram)
     parts, vectors = parts_of(sizes), found.vectors
@@ -101,25 +102,27 @@ def _decompose(
     return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
 
 
-def _narrow(joint: Joint, ridges: Sequence[float], request: Request, samples: Sequence[Sample], route: str) -> Analysis:
-    turned = narrower(joint)
-    views = turned.joint
+def _reduced(
+    joint: Joint, ridges: Sequence[float], request: Request, samples: Sequence[Sample], route: str
+) -> Analysis:
+    coordinates = reduce_wide(joint)
+    views = coordinates.joint
     C = without_constants(views.gram(), views.mean / views.spread, views.samples)
     found = _decompose(C, views.sizes, ridges, request, samples, route, views.gram)
-    second = turned.back([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
+    second = coordinates.expand([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
     return _oriented(
         replace(
             found,
-            vectors=turned.back(found.vectors),
-            own=turned.back(found.own),
+            vectors=coordinates.expand(found.vectors),
+            own=coordinates.expand(found.own),
             second_from_first=second,
             covariance=None,
         )
     )
 
 
-def _search(
-    joint: Joint, ridges: Sequence[float], choice: Choice, request: Request, samples: Sequence[Sample]
+def _iterate(
+    joint: Joint, ridges: Sequence[float], choice: Forming, request: Request, samples: Sequence[Sample]
 ) -> Analysis:
     pair = operators(joint, ridges, choice)
     refuse_singular(joint, pair.diagonal, ridges, samples)
@@ -130,13 +133,13 @@ def _search(
     except NotPositiveDefinite as error:
         names = " or ".join(request.names) if len(request.names) == 2 else "a view"
         raise NotPositiveDefinite(
-            f"columns of {names} depend linearly on others to working precision, so that the covariance is singular; "
+            f"columns of {names} are linearly dependent to working precision, so its covariance is singular; "
             f"give a ridge > 0 (such as ridge=1e-3), or remove columns ({error})"
         ) from error
     vectors = pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5)
     own = joint.split(joint.own(np.concatenate(vectors)))
     if len(vectors) == 2:
-        # each half has length 1, to the digits at which the search stopped; exactly, from here on
+        # each view's part has length 1 up to the tolerance of the iteration; normalise it to rounding
         for U, CU, ridge in zip(vectors, own, ridges, strict=True):
             length = np.sqrt(np.einsum("ij,ij->j", U, CU + ridge * U))
             U /= length
@@ -145,13 +148,13 @@ def _search(
     first_only[joint.parts[0]] = vectors[0]
     second = joint.split(joint.others(first_only))[1]
     route = f"{choice.reason}\n{solution.explain()}"
-    # an estimator is kept and copied without its data
+    # the problem refers to the data, which an estimator must not keep
     solution = replace(solution, problem=None)
     return _oriented(Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution))
 
 
 def _oriented(found: Analysis) -> Analysis:
-    """The entry of largest magnitude in each vector of the first view is positive."""
+    """Fix the signs: the entry of largest magnitude in each vector of the first view is positive."""
     leading = found.vectors[0]
     at = np.abs(leading).argmax(axis=0)
     signs = np.where(leading[at, np.arange(leading.shape[1])] < 0, -1.0, 1.0)

@@ -10,61 +10,63 @@ from sklearn.utils.validation import check_consistent_length
 
 from ...checks import real, whole
 from ...typing import Array
-from ..data.inputs import is_dask, joint_of
+from ..dask.dispatch import joint_of
+from ..data.inputs import is_dask
 from ..data.joint import Joint
-from ..data.tables import features, table
-from ..moments.comoments import Comoments
+from ..data.tables import check_features, check_table
+from ..moments.moments import Comoments
 from .analysis import Analysis, Request, analyse, analyse_moments
 from .components import PairedComponents
-from .coordinates import MANY
 
-# Set by solving: after a partial fit, when the first of them is asked for.
+# Attributes of the solution. After partial_fit they are computed when one of them is accessed.
 LEARNED = {
     *("correlations_", "x_weights_", "y_weights_", "x_rotations_", "y_rotations_", "x_loadings_", "y_loadings_"),
     *("n_components_", "route_", "b_report_", "solution_", "_coefficients", "_x_std", "_y_std", "_n_features_out"),
 }
 
-# The covariances of so many columns are kept by `fit`, for a `partial_fit` to add to: 8 MB.
-KEPT = MANY
+# `fit` keeps the co-moments for a later `partial_fit` up to this number of columns (8 MB).
+MAX_KEPT_COLUMNS = 1000
 
 
 class CCA(PairedComponents):
-    """Canonical correlation analysis: directions of X and of y whose scores are correlated the most.
+    """Canonical correlation analysis: directions of X and of y whose scores have maximal correlation.
 
-    All components come from one eigenproblem (A, B) of the covariances; for sparse and for large data it is solved by
-    products with X and y, and no covariance is ever formed. `route_` tells what was done and why.
+    All components are computed from one generalised eigenproblem (A, B) of the covariances. For large sparse data it is
+    solved by products with X and y, without forming the covariances. `route_` tells which way was chosen and why.
 
     Parameters
     ----------
     n_components
-        How many pairs of directions; at most the smaller number of columns. With a single column on one side there is
-        one, whatever is asked for.
+        Number of pairs of directions, at most the smaller number of columns. If one side has a single column, there is
+        one component for any value.
     ridge
-        Added to the variances of both views, or a pair (of X, of y): 0 is classical, and large data want some.
+        Added to the variances of both views, or a pair of numbers (X, y). 0 is classical CCA; wide data need a
+        positive ridge.
     scale
-        Divide the columns by their standard deviations first. Without a ridge this changes nothing but the units.
+        Divide the columns by their standard deviations. Without a ridge this only changes the units.
     tol
-        The relative residual to which a search goes; covariances that are formed are decomposed to rounding.
+        Relative residual of an iterative solution. Covariances that are formed are decomposed to working precision.
     b_policy
-        For views with constant or linearly dependent columns, or no more rows than columns, and no ridge: "error";
-        "ridge", the smallest that makes the covariance definite; "restrict", only the span of the columns counts (all
-        correlations are then 1 where there are fewer rows than columns). `b_report_` says what was done. Against a
-        single column this is least squares, and "error" takes its shortest solution, as "restrict" does.
+        For views with a singular covariance (constant or linearly dependent columns, or no more rows than columns) and
+        no ridge: "error" raises; "ridge" adds the smallest ridge that makes the covariance positive definite;
+        "restrict" restricts the view to the span of its rows, where all correlations are 1 if there are fewer rows than
+        columns. `b_report_` tells what was done. With a single column this is least squares, and "error" returns the
+        minimum-norm solution, as "restrict" does.
     solver
-        "formed" (matrices), "operators" (products with the data) or "auto": the cheaper one.
+        "formed" (covariance matrices), "operators" (products with the data) or "auto": the cheaper one.
     warm_start
-        Begin a search from the vectors of the last fit, as along a path of ridges.
+        Start an iteration from the vectors of the last fit, for example along a path of ridges.
     random_state
-        Seeds a search.
+        Seed of the iteration.
 
     Attributes
     ----------
-    correlations_ : (n_components,), best first; with a ridge, of scores made shorter by it (see `correlations`)
-    x_weights_, y_weights_, x_rotations_, y_rotations_ : scores are (X − mean) / deviation times these, with variance 1
-        (plus ridge); nothing is deflated, so weights and rotations are the same
-    x_loadings_, y_loadings_ : the least-squares fit of the scaled columns by the scores
-    coef_, intercept_ : y ≈ X coef_.T + intercept_, the least-squares fit of y by the scores of X; made when asked for
-    route_, b_report_, solution_ : what was done and why, to each view's covariance, and the `Solution` of a search
+    correlations_ : (n_components,), descending; with a ridge they are shrunk (see `correlations`)
+    x_weights_, y_weights_, x_rotations_, y_rotations_ : the scores are (X − mean) / deviation times these, with
+        variance 1 (including the ridge); without deflation, weights and rotations are equal
+    x_loadings_, y_loadings_ : least-squares coefficients of the scaled columns on the scores
+    coef_, intercept_ : y ≈ X coef_.T + intercept_, the least-squares fit of y on the scores of X; computed on access
+    route_, b_report_, solution_ : the route and its reason, the `BReport` of each view, the `Solution` of an iteration
     n_features_in_, feature_names_in_ : of X
 
     Examples
@@ -101,32 +103,34 @@ class CCA(PairedComponents):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CCA:
-        """Find the components of X (n, p) and y (n,) or (n, q): arrays, sparse, memory-mapped or Dask arrays."""
+        """Fit to X (n, p) and y (n,) or (n, q): dense, sparse, memory-mapped or Dask arrays."""
         start = self._start()
         joint = self._views(X, y, sample_weight, reset=True, scale=self.scale)
         self._moments: Comoments | None = None
         self._x_mean, self._y_mean = joint.split(joint.mean)
         found = analyse(joint, self._request(joint.sizes, start))
         self._take(found, joint.spread)
-        if found.covariance is not None and joint.columns <= KEPT:
+        if found.covariance is not None and joint.columns <= MAX_KEPT_COLUMNS:
             squares = joint.total * found.covariance * np.multiply.outer(joint.spread, joint.spread)
             self._moments = Comoments(joint.total, joint.mean, squares, joint.samples)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> CCA:
-        """Take more rows in; after the last of them the components are those of all rows together.
+        """Add rows; the result is that of a fit to all rows together.
 
-        Means and co-moments of all columns are kept. The components are computed when they are first asked for, so
-        that early batches may have fewer rows than columns. A `fit` can be added to where it formed the covariances
-        of at most 1000 columns: of more it does not keep them.
+        The means and co-moments of all columns are kept. The components are computed on access, so that early batches
+        may have fewer rows than columns. Rows can be added to a `fit` that formed the covariances of at most 1000
+        columns.
         """
         moments: Comoments | None = vars(self).get("_moments")
         first = moments is None
         if first and "correlations_" in vars(self):
-            raise ValueError("the last fit kept no statistics to add to; begin with partial_fit on a clone")
+            raise ValueError("the last fit did not keep its co-moments (see route_); begin with partial_fit on a clone")
         joint = self._views(X, y, sample_weight, reset=first, scale=False)
         if moments is not None and joint.columns != len(moments.mean):
-            raise ValueError(f"y has {joint.sizes[1]} columns, but there were {len(self._y_mean)} before")
+            raise ValueError(
+                f"y has {joint.sizes[1]} columns, but {len(self._y_mean)} were fitted; give the same columns"
+            )
         more = Comoments.of(joint)
         moments = self._moments = more if moments is None else moments + more
         self._x_mean, self._y_mean = joint.split(moments.mean)
@@ -135,7 +139,7 @@ class CCA(PairedComponents):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, then the scores of X and of y as a pair, as scikit-learn's CCA does: in a pipeline it comes last."""
+        """Fit, and return the scores of X and of y as a pair, as scikit-learn's CCA does."""
         return self.fit(X, y, sample_weight).transform(X, y)
 
     def __getattr__(self, name: str) -> Any:
@@ -151,10 +155,10 @@ class CCA(PairedComponents):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if not is_dask(X) and not is_dask(y):
             check_consistent_length(X, y)
-        X = features(self, X, reset=reset, at_least=2 if reset else 1)
+        X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         y = y if hasattr(y, "ndim") else np.asarray(y)
         self._predict_1d = y.ndim == 1
-        return joint_of([X, table(y, "y", vector=True)], weights, scale=scale, names=("X", "y"))
+        return joint_of([X, check_table(y, "y", vector=True)], weights, scale=scale, names=("X", "y"))
 
     def _request(self, sizes: list[int], start: Array | None) -> Request:
         k = whole(self.n_components, "n_components", 1)
@@ -171,7 +175,7 @@ class CCA(PairedComponents):
         )
 
     def _start(self) -> Array | None:
-        """The vectors of the last fit."""
+        """Return the vectors of the last fit for a warm start."""
         if not self.warm_start or "x_rotations_" not in vars(self):
             return None
         return np.concatenate([self.x_rotations_, self.y_rotations_])
@@ -183,7 +187,7 @@ class CCA(PairedComponents):
         self.n_components_ = self._n_features_out = len(self.correlations_)
         self.x_weights_ = self.x_rotations_ = U
         self.y_weights_ = self.y_rotations_ = V
-        # regressions on the scores: scores need not be of variance 1 where there is a ridge
+        # regressions on the scores, whose variance is not 1 with a ridge
         inverses = [np.linalg.pinv(W.T @ CW, hermitian=True) for W, CW in zip((U, V), found.own, strict=True)]
         self.x_loadings_, self.y_loadings_ = (CW @ M for CW, M in zip(found.own, inverses, strict=True))
         self._coefficients = (found.second_from_first @ inverses[0]).T * self._y_std

@@ -1,4 +1,4 @@
-"""What the canonical directions of two views are good for: scores, reconstructions, predictions, correlations."""
+"""Methods of a fitted CCA: scores, reconstructions, predictions and correlations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from ...typing import Array
-from ..data.inputs import joint_of
-from ..data.tables import features, scored, table
+from ..dask.dispatch import joint_of
+from ..data.tables import check_features, check_table, project
 
 
 class PairedComponents(
@@ -26,7 +26,7 @@ class PairedComponents(
     MultiOutputMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """For an estimator that has learned the directions, and how the columns are centred and scaled."""
+    """Base of an estimator with canonical directions of X and y, and with the means and divisors of their columns."""
 
     x_rotations_: Array
     y_rotations_: Array
@@ -41,44 +41,44 @@ class PairedComponents(
     _predict_1d: bool
 
     def transform(self, X: Any, y: Any = None) -> Any:
-        """The scores of X, or of X and of y as a pair; a Dask array gives one that is yet to be computed."""
+        """Return the scores of X, or a pair of the scores of X and y; lazy for Dask arrays."""
         check_is_fitted(self)
-        X = features(self, X, reset=False)
-        x_scores = scored(X, self._x_mean, self._x_std, self.x_rotations_)
+        X = check_features(self, X, reset=False)
+        x_scores = project(X, self._x_mean, self._x_std, self.x_rotations_)
         if y is None:
             return x_scores
-        y = table(y, "y", len(self._y_mean), vector=True)
-        return x_scores, scored(y, self._y_mean, self._y_std, self.y_rotations_)
+        y = check_table(y, "y", len(self._y_mean), vector=True)
+        return x_scores, project(y, self._y_mean, self._y_std, self.y_rotations_)
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
-        """The least-squares reconstruction from the scores of X, or of X and of y as a pair."""
+        """Return the least-squares reconstruction from the scores of X, or of X and y as a pair."""
         check_is_fitted(self)
-        X = table(X, "X", self.n_components_) @ self.x_loadings_.T * self._x_std + self._x_mean
+        X = check_table(X, "X", self.n_components_) @ self.x_loadings_.T * self._x_std + self._x_mean
         if y is None:
             return X
-        return X, table(y, "y", self.n_components_) @ self.y_loadings_.T * self._y_std + self._y_mean
+        return X, check_table(y, "y", self.n_components_) @ self.y_loadings_.T * self._y_std + self._y_mean
 
     def predict(self, X: Any) -> Any:
-        """The least-squares prediction of y from the scores of X."""
+        """Predict y by least squares on the scores of X."""
         check_is_fitted(self)
-        X = features(self, X, reset=False)
-        found = scored(X, self._x_mean, self._x_std, self.x_rotations_) @ self._coefficients + self._y_mean
+        X = check_features(self, X, reset=False)
+        found = project(X, self._x_mean, self._x_std, self.x_rotations_) @ self._coefficients + self._y_mean
         return found.ravel() if self._predict_1d else found
 
     @property
     def coef_(self) -> Array:
-        """(n_targets, n_features)."""
+        """Coefficients of shape (n_targets, n_features)."""
         check_is_fitted(self)
         return np.asarray((self.x_rotations_ / self._x_std[:, None] @ self._coefficients).T)
 
     @property
     def intercept_(self) -> Array:
-        """(n_targets,)."""
+        """Intercepts of shape (n_targets,)."""
         check_is_fitted(self)
         return np.asarray(self._y_mean - (self._x_mean / self._x_std) @ self.x_rotations_ @ self._coefficients)
 
     def correlations(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """The correlations of the scores of these samples: what to judge a ridge by, where `score` is the R² of y.
+        """Return the correlations of the scores of these samples, to select a ridge (`score` is the R² of y).
 
         >>> import splitmerge as sm
         >>> from splitmerge.learn import CCA

@@ -1,4 +1,4 @@
-"""Canonical correlations from covariances that are there as matrices: whiten each view, then decompose what is left."""
+"""Canonical correlations from a covariance matrix: whiten each view, then decompose the whitened cross-covariance."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
 from ...problem.b_policy import BReport
 from ...typing import Array
-from ..covariance.whiten import Sample, Whitener, whitener
+from ..covariance.definite import Sample, Whitener, whitener
 from ..data.joint import parts_of
 
-# Beyond this condition the data are gone through once more: squaring them has cost digits of the correlations.
-ILL = 1e4
-# The leading pairs come from KKᵀ where they are few of many and none of their values is so small that squares lose it.
-FEW, SMALL = 0.25, 1e-3
+# Condition number of a covariance beyond which the data are whitened a second time: its error is that of the squared
+# condition of the data.
+MAX_CONDITION = 1e4
+# The leading singular values come from the eigenvalues of KKᵀ, their squares, if they are at most this share of all and
+# the smallest one is above this value.
+MAX_LEADING_SHARE, MIN_LEADING_VALUE = 0.25, 1e-3
 
 Gram = Callable[[Sequence[Array]], Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Values, best first; for each view the vectors, what was done to its covariance, and the ridge that it got.
+    """Eigenvalues in descending order, and for each view the vectors, the `BReport` of its covariance and its ridge.
 
-    The vectors of two views have length 1 each in the inner product of C + ridge I, those of m views √m together.
+    In the norm of C + ridge I, each vector of two views has length 1, and the joint vector of m views has length √m.
     """
 
     values: Array
@@ -44,9 +46,9 @@ def correlate(
     samples: Sequence[Sample],
     gram: Gram | None = None,
 ) -> Found:
-    """The k largest canonical correlations of two views, or generalised ones of more, for their joint covariance C.
+    """Return the k largest (generalised) canonical correlations of views with the joint covariance C.
 
-    `gram(W)` is the covariance of the data times W: asked for where C alone would cost digits.
+    `gram(W)` computes the covariance of the data times W. It is called if C is ill-conditioned.
     """
     parts = parts_of(sizes)
     ways = [
@@ -55,8 +57,8 @@ def correlate(
     ]
     W = [way.W for way in ways]
     check_count(k, [M.shape[1] for M in W], samples)
-    if gram is not None and max(way.condition for way in ways) > ILL:
-        C, inner = _once_more(ways, gram)
+    if gram is not None and max(way.condition for way in ways) > MAX_CONDITION:
+        C, inner = _rewhiten(ways, gram)
         W = [M @ S for M, S in zip(W, inner, strict=True)]
     else:
         inner = W
@@ -66,19 +68,19 @@ def correlate(
 
 
 def check_count(k: int, ranks: Sequence[int], samples: Sequence[Sample]) -> None:
-    """Are there so many components? Two views have as many as the smaller rank, more have the sum of all."""
+    """Raise if k exceeds the number of components: the smaller rank for two views, the sum of all ranks for more."""
     most = min(ranks) if len(ranks) == 2 else sum(ranks)
     if k > most:
         told = ", ".join(f"{sample.name}: {rank}" for sample, rank in zip(samples, ranks, strict=True))
         raise ValueError(
-            f"n_components is {k}, but there are only {most} (dimensions of the views: {told}); give fewer"
+            f"n_components is {k}, but the views have only {most} components (ranks: {told}); give at most {most}"
         )
 
 
-def _once_more(ways: Sequence[Whitener], gram: Gram) -> tuple[Array, list[Array]]:
-    """Whiten data that are nearly white: the second Cholesky factors have the digits that the first ones lost.
+def _rewhiten(ways: Sequence[Whitener], gram: Gram) -> tuple[Array, list[Array]]:
+    """Whiten the whitened data again, as in CholeskyQR2: the second factors are well-conditioned.
 
-    Returns the covariance of the data that were whitened once, and what whitens that.
+    Return the covariance of the data that were whitened once, and the matrices that whiten it.
     """
     G = gram([way.W for way in ways])
     inverses = []
@@ -89,21 +91,21 @@ def _once_more(ways: Sequence[Whitener], gram: Gram) -> tuple[Array, list[Array]
 
 
 def _leading_pairs(C: Array, W: Sequence[Array], k: int) -> tuple[Array, list[Array]]:
-    """The k largest correlations of two views of covariance C that W whitens, and their vectors in that basis."""
+    """Return the k largest correlations of two views with covariance C, and their vectors in the basis W."""
     first, second = parts_of([len(M) for M in W])
     return leading_singular(W[0].T @ C[first, second] @ W[1], k)
 
 
 def leading_singular(K: Array, k: int) -> tuple[Array, list[Array]]:
-    """The k largest singular values, and their vectors on the left and on the right."""
+    """Return the k largest singular values, and the left and right singular vectors."""
     if K.shape[0] > K.shape[1]:
         values, (U, V) = leading_singular(K.T, k)
         return values, [V, U]
     n = len(K)
-    if k <= FEW * n:
+    if k <= MAX_LEADING_SHARE * n:
         squares, U = eigh(K @ K.T, subset_by_index=(n - k, n - 1), check_finite=False)
-        if squares[0] > SMALL**2:
-            # the singular values of UᵀK, not roots of squares
+        if squares[0] > MIN_LEADING_VALUE**2:
+            # the singular values of UᵀK are more accurate than the roots of its squares
             P, values, Vt = svd(U.T @ K, full_matrices=False, check_finite=False)
             return values, [U @ P, Vt.T]
     U, values, Vt = svd(K, full_matrices=False, check_finite=False)
@@ -111,7 +113,7 @@ def leading_singular(K: Array, k: int) -> tuple[Array, list[Array]]:
 
 
 def _leading_vectors(C: Array, W: Sequence[Array], k: int) -> tuple[Array, list[Array]]:
-    """The k largest eigenvalues of all cross-covariances together, and their vectors in pieces."""
+    """Return the k largest eigenvalues of the joint matrix of cross-covariances, and their vectors by view."""
     outer, inner = parts_of([len(M) for M in W]), parts_of([M.shape[1] for M in W])
     half = np.concatenate([M.T @ C[part] for part, M in zip(outer, W, strict=True)])
     whitened = np.concatenate([half[:, part] @ M for part, M in zip(outer, W, strict=True)], axis=1)

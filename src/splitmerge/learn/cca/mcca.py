@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...checks import real, whole
 from ...typing import Array
-from ..data.inputs import joint_of
-from ..data.tables import features, scored, table
+from ..dask.dispatch import joint_of
+from ..data.joint import Joint
+from ..data.tables import check_features, check_table, project
 from .analysis import Request, analyse
 
 
@@ -22,26 +23,26 @@ class MCCA(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Directions in several views whose scores are correlated the most, summed over all pairs of views.
+    """Directions in several views whose scores have maximal correlation, summed over all pairs of views.
 
-    They maximise Σᵢ≠ⱼ uᵢᵀCᵢⱼuⱼ for Σᵢ uᵢᵀ(Cᵢᵢ + ridgeᵢ I)uᵢ = m, the number of views: the largest eigenvalues of a pair
-    (A, B) that is only formed where that is cheaper. For two views this is `CCA`.
+    They maximise Σᵢ≠ⱼ uᵢᵀCᵢⱼuⱼ subject to Σᵢ uᵢᵀ(Cᵢᵢ + ridgeᵢ I)uᵢ = m, the number of views: the eigenvectors of the
+    largest eigenvalues of a pair (A, B), which is formed only if that is cheaper. For two views this is `CCA`.
 
     Parameters
     ----------
     views
-        For data in one table: a list with the columns of each view (slices or lists of numbers), or the number of
-        columns of each. None: every column is a view, which makes this a principal component analysis of correlations.
+        For data in one table: a list with the columns of each view (slices or lists of indices), or the number of
+        columns of each view. None: every column is a view; this is a principal component analysis of correlations.
     n_components, ridge, scale, tol, b_policy, solver, warm_start, random_state
-        As for `CCA`; `ridge` is one number or one for each view.
+        As for `CCA`; `ridge` is one number or one per view.
 
     Attributes
     ----------
-    eigenvalues_ : (n_components,), best first: between −1 and m − 1
-    correlations_ : those divided by m − 1: 1 where all views agree completely
-    rotations_ : for each view, what its scaled columns are multiplied by
-    means_, deviations_ : for each view, what is taken off its columns, and what they are divided by
-    route_, b_report_, solution_, n_features_in_ : as for `CCA`; features are counted over all views
+    eigenvalues_ : (n_components,), descending, between −1 and m − 1
+    correlations_ : the eigenvalues divided by m − 1; 1 for views that agree completely
+    rotations_ : for each view, the factors of its scaled columns
+    means_, deviations_ : for each view, the means and the divisors of its columns
+    route_, b_report_, solution_, n_features_in_ : as for `CCA`; the number of features is that of all views
 
     Examples
     --------
@@ -79,24 +80,34 @@ class MCCA(
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MCCA:
-        """Find the components of a list of views (n, pᵢ), or of one table whose columns `views` tells apart."""
+        """Fit to a list of views (n, pᵢ), or to one table whose columns are assigned to views by `views`."""
         start = self._start()
         self._columns = None
         if _is_list_of_tables(X):
-            data = [table(view, f"X[{i}]") for i, view in enumerate(X)]
+            data = [check_table(view, f"X[{i}]") for i, view in enumerate(X)]
             self.n_features_in_ = sum(int(view.shape[1]) for view in data)
             self.__dict__.pop("feature_names_in_", None)
         else:
-            X = features(self, X, reset=True, at_least=2)
+            X = check_features(self, X, reset=True, min_rows=2)
             self._columns = columns_of(self.views, X.shape[1])
             data = [X[:, columns] for columns in self._columns]
         names = [f"view {i}" for i in range(len(data))]
         joint = joint_of(data, sample_weight, scale=self.scale, names=names)
+        found = analyse(joint, self._request(joint, names, start))
+        self.eigenvalues_ = found.values
+        self.correlations_ = found.values / (len(data) - 1)
+        self.n_components_ = self._n_features_out = len(found.values)
+        self.means_, self.deviations_ = joint.split(joint.mean), joint.split(joint.spread)
+        self.rotations_ = found.vectors
+        self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
+        return self
+
+    def _request(self, joint: Joint, names: list[str], start: Array | None) -> Request:
         k = whole(self.n_components, "n_components", 1)
         if self._columns is not None and self.views is None:
-            # there are as many as columns, and one for two of them
+            # views of one column have as many components as columns; two of them have one
             k = min(k, joint.columns if joint.columns > 2 else 1)
-        request = Request(
+        return Request(
             k=k,
             ridge=self.ridge,
             tol=real(self.tol, "tol", below=1),
@@ -106,38 +117,31 @@ class MCCA(
             names=names,
             start=start,
         )
-        found = analyse(joint, request)
-        self.eigenvalues_ = found.values
-        self.correlations_ = found.values / (len(data) - 1)
-        self.n_components_ = self._n_features_out = len(found.values)
-        self.means_, self.deviations_ = joint.split(joint.mean), joint.split(joint.spread)
-        self.rotations_ = found.vectors
-        self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
-        return self
 
     def transform(self, X: Any) -> Any:
-        """The scores of each view, as a tuple; for one table their mean, on which the views agree."""
+        """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
         check_is_fitted(self)
         if not _is_list_of_tables(X):
-            return self._consensus(features(self, X, reset=False))
+            return self._consensus(check_features(self, X, reset=False))
         if len(X) != len(self.rotations_):
-            raise ValueError(f"X holds {len(X)} views, but {len(self.rotations_)} were fitted")
-        data = [table(view, f"X[{i}]", len(R)) for i, (view, R) in enumerate(zip(X, self.rotations_, strict=True))]
-        return tuple(scored(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
+            raise ValueError(f"X has {len(X)} views, but {len(self.rotations_)} were fitted; give the same views")
+        tables = enumerate(zip(X, self.rotations_, strict=True))
+        data = [check_table(view, f"X[{i}]", len(R)) for i, (view, R) in tables]
+        return tuple(project(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
 
     def _consensus(self, X: Any) -> Any:
-        """The mean of the views' scores."""
+        """Return the mean of the views' scores."""
         if self._columns is None:
-            raise ValueError("X is one table, but a list of views was fitted; give a list")
+            raise ValueError("X is one table, but a list of views was fitted; give a list of views")
         means, deviations = np.zeros(X.shape[1]), np.ones(X.shape[1])
         rotations = np.zeros((X.shape[1], self.n_components_))
         for columns, mean, spread, R in zip(self._columns, self.means_, self.deviations_, self.rotations_, strict=True):
             means[columns], deviations[columns] = mean, spread
             rotations[columns] = R / len(self.rotations_)
-        return scored(X, means, deviations, rotations)
+        return project(X, means, deviations, rotations)
 
     def _start(self) -> Array | None:
-        """The vectors of the last fit."""
+        """Return the vectors of the last fit for a warm start."""
         return np.concatenate(self.rotations_) if self.warm_start and hasattr(self, "rotations_") else None
 
     def __sklearn_tags__(self) -> Any:
@@ -147,14 +151,14 @@ class MCCA(
 
 
 def _is_list_of_tables(X: Any) -> bool:
-    """Several tables, and not one that is given as a list of rows?"""
+    """Return whether X is a list of tables, in contrast to one table as a list of rows."""
     return isinstance(X, (list, tuple)) and bool(X) and all(getattr(view, "ndim", 0) == 2 for view in X)
 
 
 def columns_of(views: Any, count: int) -> list[Any]:
-    """The columns of each view, none of them in two views."""
+    """Return the columns of each view; they must not overlap."""
     if count < 2:
-        raise ValueError(f"X has n_features = {count}; at least two columns are needed, one for each view")
+        raise ValueError(f"X has n_features = {count}; at least two columns are needed, one per view")
     if views is None:
         return [slice(i, i + 1) for i in range(count)]
     given = list(views)
@@ -162,10 +166,10 @@ def columns_of(views: Any, count: int) -> list[Any]:
         ends = np.cumsum([0, *(whole(size, "views", 1) for size in given)])
         given = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         if ends[-1] != count:
-            raise ValueError(f"views has {ends[-1]} columns, but X has {count}; give sizes that add up")
+            raise ValueError(f"views has {ends[-1]} columns, but X has {count}; give sizes with this sum")
     everything = np.arange(count)
     parts = [everything[columns] for columns in given]
     taken = np.concatenate(parts) if parts else everything[:0]
     if len(parts) < 2 or not all(len(part) for part in parts) or len(np.unique(taken)) < len(taken):
-        raise ValueError("views must name the columns of at least two views, each column in one view only")
+        raise ValueError("views must list the columns of at least two views, with each column in one view only")
     return given

@@ -1,1 +1,5 @@
-"""Covariance matrices: solving with them, forming them or not, shrinkage, and pairs of them."""
+"""Covariance matrices: solving and whitening, forming them or not, shrinkage, and pairs of them."""
+
+from .pair import ViewPair, view_pair
+
+__all__ = ["ViewPair", "view_pair"]

@@ -1,29 +1,34 @@
-"""A covariance ZᵀZ, or ZᵀZ + diag(d), that is never formed: rows instead of columns, or products alone."""
+"""A covariance ZᵀZ, or ZᵀZ + diag(d), that is not formed: the Gram matrix of the rows instead, or only products."""
 
 from __future__ import annotations
+
+from typing import NoReturn
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ...errors import NotPositiveDefinite
-from ...linalg.reductions import column_dots, column_norms
+from ...linalg import cg
+from ...linalg.reductions import column_norms
+from ...problem.b_policy import BReport, positive_part
 from ...typing import Array
 from ..moments.grouped import Grouped
-from .definite import Definite, Rooted, threshold
+from .definite import Definite, Rooted, rank_threshold
 
-# Relative residual of a solve by conjugate gradients, and the most steps it may take.
-PRECISE, STEPS = 1e-13, 2000
+# Relative residual of a solve by conjugate gradients, the limit of its steps, and the residual accepted at that limit.
+CG_TOL, MAX_CG_STEPS = 1e-13, 2000
+MAX_CG_RESIDUAL = 1e3 * CG_TOL
 
 
 class RowSpace(Rooted):
-    """B = ZᵀZ of fewer rows than columns, on the span of the rows: Q = S²ZᵀUΛ⁻¹ with (ZS)(ZS)ᵀ = UΛUᵀ."""
+    """B = ZᵀZ with fewer rows than columns, on the span of the rows: Q = S²ZᵀUΛ⁻¹ with (ZS)(ZS)ᵀ = UΛUᵀ."""
 
     def __init__(self, Z: Grouped, scale: Array, tol: float) -> None:
         self.Z, self.inverse = Z, 1 / scale
         values, U = eigh(Z.gram(self.inverse), lower=False, overwrite_a=True, check_finite=False)
-        kept = values > threshold(tol, Z.rows)
-        self.root, self.rank = U[:, kept] / values[kept], int(kept.sum())
-        self.story = f"Within the groups the rows span {self.rank} of {Z.columns} dimensions: the others were left out."
+        part = positive_part(values, U, rank_threshold(tol, Z.rows))
+        self.root, self.rank = part.vectors / part.values, part.rank
+        self.report = BReport("restrict", 0.0, self.rank, Z.columns - self.rank)
 
     def whiten(self, V: Array) -> Array:
         """Λ⁻¹Uᵀ(ZS)(SV)."""
@@ -35,7 +40,7 @@ class RowSpace(Rooted):
 
 
 class Woodbury(Definite):
-    """B = ZᵀZ + diag(d), d > 0, of fewer rows than columns, by a Cholesky factor of I + Z diag(d)⁻¹Zᵀ."""
+    """B = ZᵀZ + diag(d), d > 0, with fewer rows than columns, by a Cholesky factor of I + Z diag(d)⁻¹Zᵀ."""
 
     def __init__(self, Z: Grouped, diagonal: Array) -> None:
         self.Z, self.diagonal = Z, diagonal
@@ -48,7 +53,7 @@ class Woodbury(Definite):
         return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
-        """Sherman, Morrison and Woodbury, refined once: the two terms may nearly cancel."""
+        """Sherman–Morrison–Woodbury with one step of iterative refinement, as its two terms may nearly cancel."""
         W = self._solve(V)
         return W + self._solve(V - self.times(W))
 
@@ -59,7 +64,7 @@ class Woodbury(Definite):
 
 
 class Iterated(Definite):
-    """B = ZᵀZ + diag(d), d > 0, as products with Z: solved by conjugate gradients, all columns together."""
+    """B = ZᵀZ + diag(d), d > 0, solved by block conjugate gradients with the Jacobi preconditioner."""
 
     def __init__(self, Z: Grouped, diagonal: Array) -> None:
         self.Z, self.diagonal = Z, diagonal
@@ -70,24 +75,28 @@ class Iterated(Definite):
         return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
-        """Columns that have arrived stay where they are."""
-        W, r = np.zeros_like(V), np.array(V, np.float64)
-        target = PRECISE * column_norms(V)
-        p, rz = np.zeros_like(r), np.ones(V.shape[1])
-        for _ in range(STEPS):
-            going = column_norms(r) > target
-            if not going.any():
-                return W
-            z = r / self.jacobi
-            rz, last = column_dots(r, z), rz
-            p = z + p * (rz / np.where(last > 0, last, 1.0))
-            Bp = self.times(p)
-            alpha = np.where(going, rz / np.where(going, column_dots(p, Bp), 1.0), 0.0)
-            W, r = W + p * alpha, r - Bp * alpha
-        left = float((column_norms(r) / np.maximum(column_norms(V), np.finfo(float).tiny)).max())
-        if left > 1e3 * PRECISE:
+        """B⁻¹V for columns V; raise if B is too ill-conditioned."""
+        norms = column_norms(V)
+        W, R = cg.solve_block(
+            self.times,
+            np.zeros(V.shape),
+            np.array(V, np.float64),
+            target=CG_TOL * norms,
+            max_steps=MAX_CG_STEPS,
+            refuse=_refuse,
+            precondition=lambda r: r / self.jacobi,
+        )
+        residual = float((column_norms(R) / np.maximum(norms, np.finfo(float).tiny)).max())
+        if residual > MAX_CG_RESIDUAL:
             raise NotPositiveDefinite(
-                f"after {STEPS} steps of conjugate gradients a relative residual of {left:.1e} is left: the covariance "
-                f"is too badly conditioned; give a larger shrinkage"
+                f"the shrunk covariance is ill-conditioned: conjugate gradients left a relative residual of "
+                f"{residual:.1e} after {MAX_CG_STEPS} steps; give a larger shrinkage"
             )
         return W
+
+
+def _refuse(curvature: float) -> NoReturn:
+    raise NotPositiveDefinite(
+        f"the shrunk covariance is singular to working precision: conjugate gradients met the curvature "
+        f"{curvature:.3g}; give a larger shrinkage"
+    )

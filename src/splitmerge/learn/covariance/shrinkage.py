@@ -1,8 +1,9 @@
-"""Covariances within and between classes, shrunk towards their diagonals.
+"""Shrinkage of the covariances within classes towards their diagonals.
 
-Of a class the covariance C becomes (1 − s)C + diag(d). A number s takes the mean variance for all of d; "auto" takes
-Ledoit's and Wolf's s of the standardised class, so that d has the variances themselves. As in scikit-learn, what lies
-between the classes is then the shrunk covariance of all rows less that within, and no longer of low rank.
+The covariance C of a class becomes (1 − s)C + diag(d). For a given s, all entries of d are s times the mean variance.
+"auto" estimates s for the standardised class (Ledoit and Wolf 2004), so that d is s times the variances. As in
+scikit-learn, the covariance between classes is the shrunk covariance of all rows minus that within classes, whose rank
+is not low any more.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..moments.grouped import Grouped
 
 @dataclass(frozen=True)
 class Shrunk:
-    """Within: Σ factorᵏ priorᵏ Cᵏ + diag(`diagonal`). Total: `total_factor` T + diag(`total_diagonal`)."""
+    """Within: Σ factorᵏ priorᵏ Cᵏ + diag(`diagonal`). All rows: `total_factor` T + diag(`total_diagonal`)."""
 
     factors: Array
     diagonal: Array
@@ -27,16 +28,16 @@ class Shrunk:
 
 
 def fixed(s: float, variances: Array, M: Array, classes: int) -> Shrunk:
-    """Shrunk by the number s: `variances` are those within, and MMᵀ is the covariance of the means."""
+    """Shrink by the given s; `variances` are those within classes, and MMᵀ is the covariance of the means."""
     p = variances.size
     within = np.full(p, s * variances.sum() / p)
     return Shrunk(np.full(classes, 1 - s), within, 1 - s, within + s * float((M**2).sum()) / p)
 
 
 def automatic(rows: Grouped, priors: Array, T: Array | None = None) -> Shrunk:
-    """Shrunk as Ledoit and Wolf (2004) have it, class by class, and all rows together.
+    """Shrink by the estimates of Ledoit and Wolf (2004), for each class and for all rows together.
 
-    T is the upper triangle of the covariance of all rows, where it is there already.
+    T is the upper triangle of the covariance of all rows, if it has been formed already.
     """
     factors, diagonal = np.ones(rows.groups), np.zeros(rows.columns)
     for k in range(rows.groups):
@@ -53,16 +54,16 @@ def _one_group(rows: Grouped, chosen: Any) -> Grouped:
 
 
 def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
-    """s, and the diagonal that s asks for, of the rows of one group; a weight counts as so many rows.
+    """Return s and the diagonal d for the rows of one group; an integer weight w acts like w equal rows.
 
-    Without the covariance C, of which the upper triangle will do, the smaller one of ZᵀZ and ZZᵀ is formed: the squares
-    of their entries have the same sum.
+    C is the upper triangle of their covariance. Without it, the smaller one of ZᵀZ and ZZᵀ is formed, as both have the
+    same Frobenius norm.
     """
     n, p = float(rows.totals[0]), rows.columns
     if p == 1:
         return 0.0, np.zeros(1)
     variances = rows.variances() / n if C is None else C.diagonal()
-    # as scikit-learn's StandardScaler decides what is constant
+    # the criterion of scikit-learn's StandardScaler for constant columns
     eps = float(np.finfo(float).eps)
     constant = variances <= n * eps * variances + (n * eps * rows.means[0]) ** 2
     scale = np.where(constant, 1.0, np.sqrt(variances))
@@ -75,7 +76,7 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
         squares = _squares(rows.gram(1 / scale)) / n**2
     else:
         squares = _squares((rows.scatter() / n if C is None else C) / scale[:, None] / scale)
-    # one for each column that is not constant
+    # the number of columns that are not constant
     trace = float((variances / scale**2).sum())
     mu = trace / p
     delta = (squares - 2 * mu * trace + p * mu**2) / p
@@ -85,6 +86,6 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
 
 
 def _squares(upper: Array) -> float:
-    """The sum of the squares of a symmetric matrix whose lower triangle is zero."""
+    """Return the squared Frobenius norm of the symmetric matrix whose upper triangle is given, with zeros below it."""
     entries = upper.ravel(order="K")
     return 2 * float(entries @ entries) - float((upper.diagonal() ** 2).sum())

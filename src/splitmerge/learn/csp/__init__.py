@@ -1,1 +1,5 @@
 """Common spatial patterns."""
+
+from .csp import CSP
+
+__all__ = ["CSP"]

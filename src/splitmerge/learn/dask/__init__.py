@@ -1,1 +1,1 @@
-"""Dask arrays: sums over rows are computed where the rows are."""
+"""Dask arrays: sums over rows are computed by the workers that hold the rows."""

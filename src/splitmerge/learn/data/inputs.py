@@ -1,4 +1,4 @@
-"""Views from what the user has: arrays, scipy.sparse matrices, memory-mapped files, Dask arrays."""
+"""Checks of the data, the sample weights and the views that a user gives."""
 
 from __future__ import annotations
 
@@ -15,74 +15,74 @@ from .view import View
 
 
 def is_dask(X: Any) -> bool:
-    """Is it a Dask array? Who has one has imported Dask."""
+    """Return whether X is a Dask array, without importing Dask: a Dask array implies that it has been imported."""
     module = sys.modules.get("dask.array")
     return module is not None and isinstance(X, module.Array)
 
 
-def joint_of(
-    views: Sequence[Any], weights: Any = None, *, scale: bool = False, names: Sequence[str] | None = None
-) -> Joint:
-    """Views of the same rows, checked; errors call them by their names."""
-    names = [f"views[{i}]" for i in range(len(views))] if names is None else names
-    if len(views) < 2:
-        raise ValueError(f"{len(views)} view was given; at least two are needed")
-    if any(is_dask(X) for X in views):
-        from ..dask.views import dask_joint
-
-        return dask_joint(views, weights, scale=scale, names=names)
-    data = [_samples(X, name) for X, name in zip(views, names, strict=True)]
-    same_rows([len_of(X) for X in data], names)
-    w = weights_of(weights, len_of(data[0]))
+def joint_in_memory(views: Sequence[Any], weights: Any, *, scale: bool, names: Sequence[str]) -> Joint:
+    """Check arrays with the same rows, in memory or memory-mapped, and join them; errors refer to them by `names`."""
+    data = [_real_matrix(X, name) for X, name in zip(views, names, strict=True)]
+    check_same_rows([int(X.shape[0]) for X in data], names)
+    w = check_weights(weights, int(data[0].shape[0]))
     with np.errstate(invalid="ignore", over="ignore"):
         joint = Joint([View(X, w, scale=scale) for X in data])
     for view, name in zip(joint.views, names, strict=True):
-        refuse_infinite(view.mean, view.spread, name)
+        check_finite(view.mean, view.spread, name)
     return joint
 
 
-def view_of(X: Any, weights: Any = None, *, center: bool = True, scale: bool = False) -> View:
-    """The view of one matrix, wherever its data are."""
-    if not is_dask(X):
-        return View(X, weights, center=center, scale=scale)
-    from ..dask.views import DaskView
-
-    return DaskView(X, weights, center=center, scale=scale)
-
-
-def len_of(X: Any) -> int:
-    """How many rows X has: sparse matrices have no len."""
-    return int(X.shape[0])
-
-
-def same_rows(counts: Sequence[int], names: Sequence[str]) -> None:
-    """Do all views have the same number of rows?"""
+def check_same_rows(counts: Sequence[int], names: Sequence[str]) -> None:
+    """Raise unless all views have the same number of rows."""
     if len(set(counts)) > 1:
         told = ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
         raise ValueError(f"the views have different numbers of rows ({told}); give the same samples in each")
 
 
-def refuse_infinite(mean: Array, spread: Array, name: str) -> None:
-    """NaN, infinity and numbers too large to be squared show in the sums."""
+def check_finite(mean: Array, spread: Array, name: str) -> None:
+    """Raise if the sums over the columns show NaN, infinity or squares that overflow."""
     if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
-        raise ValueError(f"{name} holds NaN, infinity or numbers too large to be squared; drop, fill or scale them")
+        raise ValueError(
+            f"{name} contains NaN, infinity or values whose squares overflow; remove, impute or rescale them"
+        )
 
 
-def weights_of(weights: Any, rows: int) -> Array | None:
-    """Weights of the rows: not negative, and not all zero."""
+def check_weights(weights: Any, rows: int) -> Array | None:
+    """Return finite, non-negative weights of the rows that are not all zero, or None for None."""
     if weights is None:
         return None
     w = np.asarray(weights, np.float64)
     if w.shape != (rows,):
-        raise ValueError(f"sample_weight has shape {w.shape} for {rows} rows; give a number for each row")
+        raise ValueError(f"sample_weight has shape {w.shape} for {rows} rows; give one weight per row")
     if not np.isfinite(w).all() or (w < 0).any():
-        raise ValueError("sample_weight holds negative numbers, NaN or infinity; give weights of at least 0")
+        raise ValueError("sample_weight contains negative values, NaN or infinity; give weights of at least 0")
     if not w.any():
         raise ValueError("sample_weight is zero for all rows; at least two rows need a positive weight")
     return w
 
 
-def _samples(X: Any, name: str) -> Any:
+def weights_or_ones(sample_weight: Any, rows: int) -> Array:
+    """Return checked weights, ones for None; a scalar weight applies to every row.
+
+    >>> weights_or_ones(None, 2)
+    array([1., 1.])
+    """
+    given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if given is not None and given.ndim == 0:
+        given = np.full(rows, float(given))
+    weights = check_weights(given, rows)
+    return np.ones(rows) if weights is None else weights
+
+
+def drop_zero_weights(X: Any, y: Array, weights: Array) -> tuple[Any, Array, Array]:
+    """Drop the rows with zero weight."""
+    if weights.all():
+        return X, y, weights
+    kept = np.flatnonzero(weights)
+    return X[kept], y[kept], weights[kept]
+
+
+def _real_matrix(X: Any, name: str) -> Any:
     data: Any = X if sp.issparse(X) or isinstance(X, np.ndarray) else np.asarray(X)
     if data.ndim != 2 or 0 in data.shape or data.dtype.kind not in "iufb":
         raise ValueError(f"{name} must be a real matrix with samples in rows; it has shape {data.shape}, {data.dtype}")

@@ -1,4 +1,4 @@
-"""Several views of the same rows: sums over the rows that concern them all."""
+"""Several views of the same rows, and their joint covariance matrix."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...typing import Array
-from .view import NUMBERS, ROWS, View
+from .view import BLOCK_ENTRIES, BLOCK_ROWS, View
 
-# A sparse X is multiplied before it is centred as long as no mean is so many times the deviation: a digit is lost.
-MEAN = 10.0
+# A sparse Gram matrix is centred afterwards if no mean exceeds this multiple of the deviation: cancellation costs at
+# most two digits.
+MAX_MEAN_TO_DEVIATION = 10.0
 
 
 def parts_of(sizes: Sequence[int]) -> list[slice]:
-    """Where each view's piece is in a vector of the joint space."""
+    """Return the slice of each view in a vector of the joint space."""
     return [slice(int(a), int(b)) for a, b in pairwise(np.cumsum([0, *sizes]))]
 
 
 class Joint:
-    """Views X̃ᵢ that share rows and weights; a vector of the joint space holds a piece for each of them.
+    """Views X̃ᵢ with the same rows and weights; a vector of the joint space is the concatenation of one per view.
 
     >>> views = Joint([View(np.array([[0.0], [2.0]])), View(np.array([[1.0, 0.0], [3.0, 2.0]]))])
     >>> views.gram()
@@ -32,8 +33,8 @@ class Joint:
     array([[2., 1., 1.]])
     """
 
-    # a pass over data elsewhere costs more than its arithmetic: seconds
-    overhead = 0.0
+    # seconds of overhead per pass over data that are not in this process
+    pass_seconds = 0.0
 
     def __init__(self, views: Sequence[View]) -> None:
         self.views = list(views)
@@ -44,12 +45,12 @@ class Joint:
 
     @property
     def entries(self) -> int:
-        """How many numbers a product with all views reads."""
+        """Number of entries that a product with all views reads."""
         return sum(view.entries for view in self.views)
 
     @property
     def sparse(self) -> bool:
-        """Has any of them zeros that nobody stores?"""
+        """Whether any view is sparse."""
         return any(view.sparse for view in self.views)
 
     @property
@@ -59,7 +60,7 @@ class Joint:
 
     @property
     def spread(self) -> Array:
-        """What all columns are divided by."""
+        """The divisors of all columns."""
         return np.concatenate([view.spread for view in self.views])
 
     def variances(self) -> Array:
@@ -67,7 +68,7 @@ class Joint:
         return np.concatenate([view.variances() for view in self.views])
 
     def gram(self, W: Sequence[Array] | None = None) -> Array:
-        """ZᵀZ over the sum of the weights, Z the roots of the weights times [X̃₁ X̃₂ …], or [X̃₁W₁ X̃₂W₂ …]."""
+        """Return ZᵀZ / Σw for Z = diag(w)^½ [X̃₁ X̃₂ …], or diag(w)^½ [X̃₁W₁ X̃₂W₂ …]."""
         if W is None and all(view.sparse for view in self.views):
             found = self._sparse_gram()
             if found is not None:
@@ -79,17 +80,17 @@ class Joint:
         return found / self.total
 
     def _blocks(self, W: Sequence[Array] | None) -> Iterator[Array]:
-        height = max(1, min(ROWS, NUMBERS // self.columns))
+        height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self.columns))
         for first in range(0, self.rows, height):
             rows = slice(first, min(first + height, self.rows))
             pieces = [view.centred(rows) for view in self.views]
             yield np.hstack(pieces if W is None else [Z @ M for Z, M in zip(pieces, W, strict=True)])
 
     def _sparse_gram(self) -> Array | None:
-        """By products of what is stored, where that loses no digits to the means."""
+        """Sparse product, then centring; None if the means are so large that this would cancel."""
         mean, spread = self.mean, self.spread
         deviations = np.sqrt(self.variances()) * spread
-        if (np.abs(mean) > MEAN * deviations).any():
+        if (np.abs(mean) > MAX_MEAN_TO_DEVIATION * deviations).any():
             return None
         X = sp.csr_array(sp.hstack([view.X for view in self.views], format="csr", dtype=np.float64))
         weights = self.views[0].weights
@@ -100,19 +101,15 @@ class Joint:
         return (found + found.T) / 2
 
     def split(self, V: Array) -> list[Array]:
-        """The pieces of the views."""
+        """Split joint vectors by view."""
         return [V[part] for part in self.parts]
 
     def own(self, V: Array) -> Array:
-        """Each piece times the covariance of its own view."""
+        """Multiply each view's part by the covariance of that view (the block diagonal)."""
         return np.concatenate([view.gram_times(U) for view, U in zip(self.views, self.split(V), strict=True)])
 
     def others(self, V: Array) -> Array:
-        """For each view, the sum over the other views of its covariance with them times their pieces."""
+        """Multiply by the cross-covariances of different views (the blocks off the diagonal)."""
         scores = [view.times(U) for view, U in zip(self.views, self.split(V), strict=True)]
         together = np.add.reduce(scores)
         return np.concatenate([view.dual(together - S) for view, S in zip(self.views, scores, strict=True)])
-
-    def scores(self, V: Array) -> list[Array]:
-        """X̃ᵢVᵢ for each view."""
-        return [view.times(U) for view, U in zip(self.views, self.split(V), strict=True)]

@@ -1,4 +1,4 @@
-"""Data in rows as they are stored: dense, sparse, or on disk."""
+"""A data matrix as it is stored: dense, sparse or memory-mapped."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import scipy.sparse as sp
 
 
 class Rows:
-    """A matrix of data; a sparse one by rows, with every entry stored once, as sums over what is stored need it."""
+    """A data matrix; sparse data are kept as CSR in canonical format, which sums over stored entries rely on."""
 
     def __init__(self, X: Any) -> None:
-        self.X, (self.rows, self.columns) = once(X), X.shape
+        self.X, (self.rows, self.columns) = canonical(X), X.shape
 
     @property
     def sparse(self) -> bool:
-        """Has X zeros that nobody stores?"""
+        """Whether X is a sparse matrix."""
         return bool(sp.issparse(self.X))
 
     @property
     def entries(self) -> int:
-        """How many numbers a product with X reads."""
+        """Number of entries that a product with X reads."""
         return int(self.X.nnz) if self.sparse else self.rows * self.columns
 
 
-def once(X: Any) -> Any:
-    """X; if it is sparse, by rows and without entries that are stored in parts, which are added up in a copy.
+def canonical(X: Any) -> Any:
+    """Return X; a sparse X as CSR without duplicate entries, which are summed in a copy.
 
     >>> import numpy as np
     >>> twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
-    >>> once(twice).data
+    >>> canonical(twice).data
     array([3.])
     """
     if not sp.issparse(X):

@@ -1,29 +1,28 @@
-"""Tables that scikit-learn has checked, in a form that views can be made of."""
+"""Tables of samples and features, checked by scikit-learn; Dask arrays are checked without being computed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ..dask.blocks import Blocks
 from .inputs import is_dask
 
-# What is stored in another precision, or in columns, is copied.
+# Other dtypes and sparse formats are converted, which copies the data.
 ACCEPTED = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
 
-def features(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any:
-    """X as checked by scikit-learn; the number and the names of its columns are kept, or compared."""
+def check_features(estimator: Any, X: Any, *, reset: bool, min_rows: int = 1) -> Any:
+    """Check X with scikit-learn; with `reset` its feature count and names are stored, otherwise they are compared."""
     if not is_dask(X):
-        return validate_data(estimator, X, reset=reset, ensure_min_samples=at_least, **ACCEPTED)
+        return validate_data(estimator, X, reset=reset, ensure_min_samples=min_rows, **ACCEPTED)
     if X.ndim != 2:
         raise ValueError(f"X is a Dask array of shape {X.shape}; give samples in rows, features in columns")
     if reset:
         estimator.n_features_in_ = X.shape[1]
-        # names of an earlier fit are not those of this one
+        # a Dask array has no feature names
         vars(estimator).pop("feature_names_in_", None)
     elif X.shape[1] != estimator.n_features_in_:
         raise ValueError(
@@ -33,19 +32,8 @@ def features(estimator: Any, X: Any, *, reset: bool, at_least: int = 1) -> Any:
     return X
 
 
-def labelled(estimator: Any, X: Any, y: Any, *, reset: bool, at_least: int = 1) -> tuple[Any, Any]:
-    """X and a y for each row, as checked by scikit-learn; the y of a Dask array X comes here, the rows do not."""
-    if not is_dask(X):
-        return tuple(validate_data(estimator, X, y, reset=reset, ensure_min_samples=at_least, **ACCEPTED))
-    rows = Blocks(X)
-    features(estimator, X, reset=reset)
-    y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else y, reset=False)
-    check_consistent_length(X, y)
-    return rows, y
-
-
-def table(Y: Any, name: str, columns: int | None = None, *, vector: bool = False) -> Any:
-    """Another view, with as many columns as were fitted; `vector` lets a single column come as a vector."""
+def check_table(Y: Any, name: str, columns: int | None = None, *, vector: bool = False) -> Any:
+    """Check another view, with as many columns as the fitted one; `vector` accepts a single column as 1-D."""
     if not is_dask(Y):
         Y = check_array(Y, input_name=name, ensure_2d=not vector, **ACCEPTED)
     if Y.ndim == 1 and vector:
@@ -53,11 +41,11 @@ def table(Y: Any, name: str, columns: int | None = None, *, vector: bool = False
     if Y.ndim != 2:
         raise ValueError(f"{name} has shape {Y.shape}; give samples in rows, features in columns")
     if columns is not None and Y.shape[1] != columns:
-        raise ValueError(f"{name} has {Y.shape[1]} columns, but the fitted one had {columns}")
+        raise ValueError(f"{name} has {Y.shape[1]} columns, but {columns} were fitted; give the same columns")
     return Y
 
 
-def scored(X: Any, mean: Any, spread: Any, rotations: Any) -> Any:
-    """(X − mean) / spread times the rotations, with X left as it is; lazy for a Dask array."""
+def project(X: Any, mean: Any, spread: Any, rotations: Any) -> Any:
+    """Return (X − mean) / spread times the rotations without copying X; lazy for a Dask array."""
     W = rotations / spread[:, None]
     return X @ W - mean @ W

@@ -1,7 +1,7 @@
-"""Data in rows with weights, centred and scaled without being touched.
+"""Weighted data, centred and scaled implicitly.
 
-A view stands for X̃ = (X − 1μᵀ)D⁻¹: μ the weighted mean, D the weighted standard deviations where scaling is asked for.
-Only products with X are made, so a sparse X stays sparse and a memory-mapped one on disk.
+A view represents X̃ = (X − 1μᵀ)D⁻¹ with the weighted mean μ and, with `scale`, the weighted standard deviations D.
+Only products with X are computed, so that sparse data stay sparse and memory-mapped data stay on disk.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ import scipy.sparse as sp
 from ...typing import Array
 from .rows import Rows
 
-# So many rows are centred at a time: enough for BLAS, little beside any X for which it matters.
-ROWS = 2048
-# No block of rows holds more numbers than this (32 MB), unless a row does.
-NUMBERS = 2**22
+# Largest number of rows that are centred at a time, and of entries in such a block (32 MiB) unless one row has more.
+BLOCK_ROWS = 2048
+BLOCK_ENTRIES = 2**22
 
 
-def rounded_off(rows: int) -> float:
-    """A standard deviation that is a smaller part of the mean is rounding: the column is constant."""
+def constant_threshold(rows: int) -> float:
+    """Return the ratio of standard deviation to mean up to which a column is constant except for rounding."""
     return float(np.finfo(np.float64).eps * max(100.0, rows**0.5))
 
 
 class View(Rows):
-    """Covariances and their products for one matrix of data; sums are weighted and divided by the sum of the weights.
+    """The covariance matrix of a data matrix and products with it; all sums are divided by the sum Σw of the weights.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0]])
     >>> View(X).gram()
@@ -45,12 +44,12 @@ class View(Rows):
             self.mean = self._sum(np.ones(self.rows)) / self.total
         if scale:
             deviations = np.sqrt(self.variances())
-            # a constant column stays what it is: zero, once it is centred
-            self.spread = np.where(deviations > rounded_off(self.rows) * np.abs(self.mean), deviations, 1.0)
+            # a constant column is not scaled
+            self.spread = np.where(deviations > constant_threshold(self.rows) * np.abs(self.mean), deviations, 1.0)
 
     @property
     def samples(self) -> int:
-        """Rows that count: those without weight might as well not be there."""
+        """Number of rows with positive weight."""
         return self.rows if self.weights is None else int(np.count_nonzero(self.weights))
 
     def _weighted(self, U: Array) -> Array:
@@ -61,12 +60,12 @@ class View(Rows):
         return self._raw_transposed(u if self.weights is None else self.weights * u)
 
     def _slices(self) -> Iterator[slice]:
-        height = max(1, min(ROWS, NUMBERS // max(self.columns, 1)))
+        height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // max(self.columns, 1)))
         for first in range(0, self.rows, height):
             yield slice(first, min(first + height, self.rows))
 
     def centred(self, rows: slice) -> Array:
-        """Some rows of X̃, dense, times the roots of their weights."""
+        """Rows of W^½X̃ as a dense array."""
         part = self.X[rows]
         Z = np.array(part.toarray() if self.sparse else part, np.float64)
         Z -= self.mean
@@ -76,7 +75,7 @@ class View(Rows):
         return Z
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Some rows of X̃ after the other, dense, times the roots of their weights."""
+        """Iterate over blocks of rows of W^½X̃ as dense arrays."""
         for rows in self._slices():
             yield rows, self.centred(rows)
 
@@ -90,7 +89,7 @@ class View(Rows):
         return found / self.total
 
     def _sparse_variances(self) -> Array:
-        """By what is stored of each column, and the weight of the zeros that are not; nothing cancels."""
+        """Sum over stored entries and, by their weight, over the zeros of each column: no cancellation."""
         stored = sp.coo_array(self.X)
         rows, columns = stored.coords
         w = np.ones(len(columns)) if self.weights is None else self.weights[rows]
@@ -99,14 +98,14 @@ class View(Rows):
         return np.asarray((squares + absent * self.mean**2) / self.total / self.spread**2)
 
     def gram(self) -> Array:
-        """X̃ᵀWX̃ as a matrix."""
+        """X̃ᵀWX̃ / Σw as a matrix."""
         found = np.zeros((self.columns, self.columns))
         for _, Z in self.blocks():
             found += Z.T @ Z
         return found / self.total
 
     def cross(self, other: View) -> Array:
-        """X̃ᵀWỸ as a matrix, for another view of the same rows with the same weights."""
+        """X̃ᵀWỸ / Σw as a matrix, for another view of the same rows with the same weights."""
         found = np.zeros((self.columns, other.columns))
         for rows, Z in self.blocks():
             found += Z.T @ other.centred(rows)
@@ -123,25 +122,25 @@ class View(Rows):
         return np.asarray(((raw.T - np.multiply.outer(U.sum(axis=0), self.mean)) / self.spread).T)
 
     def dual(self, U: Array) -> Array:
-        """X̃ᵀWU over the sum of the weights, for U with a column for each right-hand side."""
+        """X̃ᵀWU / Σw for columns U."""
         return self.transposed(self._weighted(U)) / self.total
 
     def gram_times(self, V: Array) -> Array:
-        """X̃ᵀWX̃V without the matrix."""
+        """X̃ᵀWX̃V / Σw without forming the matrix."""
         return self.dual(self.times(V))
 
     @property
-    def _whole(self) -> bool:
-        """Can BLAS take X as it is? NumPy would make a copy of all of it in double precision first."""
+    def _direct(self) -> bool:
+        """Whether X can be multiplied as a whole; NumPy would convert other data to float64 in one large copy."""
         return self.sparse or (self.X.dtype == np.float64 and not isinstance(self.X, np.memmap))
 
     def _raw_times(self, V: Array) -> Array:
-        if self._whole:
+        if self._direct:
             return np.asarray(self.X @ V)
         return np.concatenate([np.asarray(self.X[rows], np.float64) @ V for rows in self._slices()])
 
     def _raw_transposed(self, U: Array) -> Array:
-        if self._whole:
+        if self._direct:
             return np.asarray(self.X.T @ U)
         found = np.zeros((self.columns, *U.shape[1:]))
         for rows in self._slices():

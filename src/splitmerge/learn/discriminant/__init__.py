@@ -1,1 +1,5 @@
 """Linear discriminant analysis."""
+
+from .discriminant import LinearDiscriminantAnalysis
+
+__all__ = ["LinearDiscriminantAnalysis"]

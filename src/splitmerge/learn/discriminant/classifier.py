@@ -1,4 +1,4 @@
-"""What a model of linear scores does with new rows."""
+"""Prediction and projection by linear scores."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...typing import Array
-from ..dask.blocks import per_block
+from ..dask.estimators import per_block
 
 
 class LinearScores(TransformerMixin):  # type: ignore[misc]
     """Predictions of a model with `classes_`, `coef_` and `intercept_`; projections with `xbar_` and `scalings_`.
 
-    Those of a Dask array are computed when they are asked for, block by block.
+    Results for a Dask array are lazy and computed block by block.
     """
 
     classes_: Array
@@ -32,34 +32,34 @@ class LinearScores(TransformerMixin):  # type: ignore[misc]
 
     @per_block
     def decision_function(self, X: Any) -> Array:
-        """Logarithms of the probabilities of the classes, up to what is common to them; of two, their difference."""
+        """Return log-probabilities of the classes up to a common term; for two classes, the log-odds of the second."""
         scores = np.asarray(self._checked(X) @ self.coef_.T + self.intercept_)
         return scores.ravel() if self.classes_.size == 2 else scores
 
     def _scores(self, X: Any) -> Array:
-        """A column for each class, of two classes, too."""
+        """Return one column per class, also for two classes."""
         scores: Array = self.decision_function(X)
         return np.column_stack([np.zeros_like(scores), scores]) if scores.ndim == 1 else scores
 
     @per_block
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
+        """Return the most probable class of each row."""
         best = self._scores(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     @per_block
     def predict_proba(self, X: Any) -> Array:
-        """The probabilities of the classes."""
+        """Return the probabilities of the classes."""
         return np.asarray(softmax(self._scores(X), axis=1))
 
     @per_block
     def predict_log_proba(self, X: Any) -> Array:
-        """Their logarithms."""
+        """Return the logarithms of the probabilities of the classes."""
         return np.asarray(log_softmax(self._scores(X), axis=1))
 
     @per_block
     def transform(self, X: Any) -> Array:
-        """The rows about `xbar_`, along the first directions."""
+        """Project the rows, centred about `xbar_`, onto the first directions."""
         X = self._checked(X)
         kept = self.scalings_[:, : self._n_features_out]
         return np.asarray(X @ kept - self.xbar_ @ kept)

@@ -1,4 +1,4 @@
-"""From rows in classes to discriminant directions: the pair (between, within), in the form that `within` chose."""
+"""Discriminant directions: eigenvectors of the pair (between, within) of covariances, by the cheapest route."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from scipy.linalg.blas import dsymm, dsymv, dsyrk
 
 from ...errors import NotPositiveDefinite
+from ...problem.b_policy import BReport
 from ...typing import Array
-from ..covariance.definite import RIDGED, ROUNDING, TOO_SMALL, Definite, Rooted, definite, scales, vary
+from ..covariance.choice import Route, choose_route
+from ..covariance.definite import ROUNDING_TOL, TOO_SMALL, Definite, Rooted, any_varies, definite, scales
 from ..covariance.implicit import Iterated, RowSpace, Woodbury
 from ..covariance.shrinkage import Shrunk, automatic, fixed
-from ..covariance.within import Route, choose
 from ..moments.grouped import Grouped
 from .leading import leading
 
-ADVICE = "the covariance within the classes is singular; give shrinkage='auto' or a number"
+ADVICE = "the covariance within classes is singular; give shrinkage='auto' or a number as shrinkage"
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the user wants, checked."""
+    """The checked parameters of the estimator."""
 
     shrinkage: float | str | None
     between: str
@@ -32,48 +33,50 @@ class Options:
 
     @property
     def automatic(self) -> bool:
-        """Is the shrinkage to be found?"""
+        """Whether the shrinkage is estimated."""
         return self.shrinkage == "auto"
 
     @property
     def shrunk(self) -> bool:
-        """Is there anything to be shrunk?"""
+        """Whether there is any shrinkage."""
         return bool(self.shrinkage)
 
     @property
     def total(self) -> bool:
-        """Is what lies between the classes no longer just their means?"""
+        """Whether the covariance between classes is the shrunk total minus that within."""
         return self.shrunk and self.between == "total"
 
 
 @dataclass(frozen=True)
 class Means:
-    """Means of the classes about their common one, in rows, with the priors; variances up to `floor` are rounding."""
+    """Class means about the overall mean, in rows, and the priors; variances up to `floor` are rounding errors.
+
+    `natural`: the priors are the shares of the rows.
+    """
 
     centred: Array
     priors: Array
     floor: Array
-    # are the priors the shares of the rows?
     natural: bool
 
     @property
     def M(self) -> Array:
-        """MMᵀ is their covariance."""
+        """M with the covariance MMᵀ of the means."""
         return np.asfortranarray(self.centred.T * np.sqrt(self.priors))
 
 
 @dataclass(frozen=True)
 class Discriminants:
-    """Values and within-orthonormal directions, best first, and B⁻¹ times the centred means, in columns.
+    """Eigenvalues (descending), B-orthonormal directions, and B⁻¹ times the centred means, in columns.
 
-    `covariance` is B, if it was to be kept, and `within` the upper triangle of what was shrunk to it, if it was formed.
+    `covariance` is B, if it is kept, and `within` the upper triangle of B before shrinkage, if it was formed.
     """
 
     values: Array
     directions: Array
     solved: Array
     covariance: Array | None
-    story: str
+    description: str
     within: Array | None = None
 
 
@@ -81,11 +84,11 @@ Product = Callable[[Array], Array]
 
 
 def by_rows(rows: Grouped, means: Means, options: Options) -> Discriminants:
-    """Of all rows at once."""
+    """Compute the discriminants of all rows at once."""
     n, p, classes = rows.rows, rows.columns, rows.groups
     kind = {"shrunk": options.shrunk, "automatic": options.automatic, "sparse": rows.sparse, "keep": options.keep}
-    route = choose(n, p, rows.entries, classes, **kind)
-    # the weights become those with which ZᵀZ is the covariance within
+    route = choose_route(n, p, rows.entries, classes, **kind)
+    # reweighted such that ZᵀZ is the covariance within classes
     Z = rows.reweighted(rows.weights * (means.priors / rows.totals)[rows.members])
     if route.name == "columns":
         if options.automatic:
@@ -105,7 +108,7 @@ def by_rows(rows: Grouped, means: Means, options: Options) -> Discriminants:
 
 
 def by_covariance(W: Array, means: Means, options: Options, why: str) -> Discriminants:
-    """Of the covariance within classes, whose upper triangle W is; shrunk by a number, or not at all."""
+    """Compute the discriminants from the upper triangle W of the covariance within classes; no automatic shrinkage."""
     _check_variances(W.diagonal(), means.floor)
     shrunk = fixed(float(options.shrinkage or 0.0), W.diagonal(), means.M, means.priors.size)
 
@@ -118,7 +121,7 @@ def by_covariance(W: Array, means: Means, options: Options, why: str) -> Discrim
 
 
 def _by_columns(rows: Grouped, Z: Grouped, means: Means, options: Options, route: Route) -> Discriminants:
-    """The same, with a shrinkage that is to be found for each class."""
+    """Compute the discriminants by forming B with an estimated shrinkage per class."""
     W = Z.scatter() if options.total else None
     _check_variances(Z.variances() if W is None else W.diagonal(), means.floor)
     T = None if W is None else dsyrk(1.0, means.M, beta=1.0, c=W, overwrite_c=1)
@@ -143,38 +146,40 @@ def _formed(form: Callable[[], Array], means: Means, total: Product, options: Op
     if options.keep:
         upper = np.triu(form())
         covariance = upper + np.triu(upper, 1).T
-    # shrunk, a constant column has a variance that is none of rounding
+    # shrinkage gives a constant column a positive variance
     floor = 0 * means.floor if options.shrunk else means.floor
     B = definite(form, floor, options.policy, options.tol, ADVICE)
     return _solved(B, means, total, options, why, covariance)
 
 
 def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route: Route) -> Definite:
-    """The forms that are made of the rows."""
+    """Return B in an implicit form: Gram matrix of the rows, or products."""
     if options.shrunk:
         S = Z.reweighted(Z.weights * shrunk.factors[Z.members])
         if not (shrunk.diagonal > 0).all():
-            raise NotPositiveDefinite(f"shrinkage={options.shrinkage!r} adds nothing to some variances; give a number")
+            raise NotPositiveDefinite(
+                f"shrinkage={options.shrinkage!r} leaves variances of zero; give a positive number as shrinkage"
+            )
         return Woodbury(S, shrunk.diagonal) if route.name == "rows" else Iterated(S, shrunk.diagonal)
     if options.policy == "error":
-        raise NotPositiveDefinite(f"{ADVICE}; or take another b_policy")
+        raise NotPositiveDefinite(f"{ADVICE}, or another b_policy")
     if options.policy == "restrict":
         return RowSpace(Z, scale, options.tol)
-    if options.tol**2 < ROUNDING * Z.rows:
+    if options.tol**2 < ROUNDING_TOL * Z.rows:
         raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
     ridged = Woodbury(Z, options.tol**2 * scale**2)
-    ridged.story = RIDGED.format(options.tol**2)
+    ridged.report = BReport("ridge", options.tol**2, Z.columns)
     return ridged
 
 
 def _less_within(shrunk: Shrunk, M: Array) -> Product:
-    """The shrunk total less the shrunk within, where both are shrunk by one number: products with the means alone."""
+    """Return the product with the shrunk total minus the shrunk within, both shrunk by one number."""
     extra = (shrunk.total_diagonal - shrunk.diagonal)[:, None]
     return lambda V: np.asarray(shrunk.total_factor * (M @ (M.T @ V)) + extra * V)
 
 
 def _by_products(shrunk: Shrunk, Z: Grouped, M: Array) -> Product:
-    """The shrunk total as products with the rows."""
+    """Return the product with the shrunk total, by products with the rows."""
 
     def total(V: Array) -> Array:
         both = Z.transposed(Z.times(V)) + M @ (M.T @ V)
@@ -188,22 +193,22 @@ def _solved(
 ) -> Discriminants:
     M = means.M
     values, directions, solved = form.pairs(M)
-    stories = [why, form.story]
+    told = [why, form.describe()]
     if options.total:
         k = min(means.priors.size - 1, form.rank if isinstance(form, Rooted) else M.shape[0])
-        values, directions, story = leading(form, total, k, M)
-        # of the total as it is the values are those of what lies between, and 1
+        values, directions, how = leading(form, total, k, M)
+        # with an estimated shrinkage `total` still contains B, which adds 1 to the eigenvalues
         values = values - 1.0 if options.automatic else values
-        stories.append(story)
+        told.append(how)
     else:
-        stories.append("What lies between the classes has low rank: the directions took no iteration.")
+        told.append("The covariance between classes has low rank: the directions were computed without iteration.")
     largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
     solved = solved / np.sqrt(means.priors)
     return Discriminants(
-        values, directions * np.where(largest < 0, -1, 1), solved, covariance, " ".join(filter(None, stories))
+        values, directions * np.where(largest < 0, -1, 1), solved, covariance, " ".join(filter(None, told))
     )
 
 
 def _check_variances(variances: Array, floor: Array) -> None:
-    if not vary(variances, floor):
-        raise ValueError("X does not vary within any class of y, so there is nothing to compare the classes with")
+    if not any_varies(variances, floor):
+        raise ValueError("X is constant within every class of y; give data that vary within classes")

@@ -1,7 +1,7 @@
-"""Frequencies of sinusoids in coloured noise: the subspace methods of Pisarenko, MUSIC and ESPRIT on a pair (R, N).
+"""Frequencies of sinusoids in coloured noise: the subspace methods Pisarenko, MUSIC and ESPRIT on a pair (R, N).
 
-R = S P Sᴴ + σ²N for the columns s(ω) = (1, e^{jω}, …) of S, so every u of R u = λ N u with λ = σ² has Sᴴu = 0: no
-whitening is needed, and no grid, as the ω are roots of a polynomial.
+R = S P Sᴴ + σ²N with the columns s(ω) = (1, e^{jω}, …) of S, so that each eigenvector u of R u = λ N u with λ = σ² has
+Sᴴu = 0. The record is not prewhitened, and there is no frequency grid: the ω are roots of a polynomial.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ import numpy as np
 
 from ...checks import real, whole
 from ...errors import NotPositiveDefinite
-from ...problem.b_policy import POLICIES, mend
+from ...problem.b_policy import BReport, check_policy, mend
 from ...solution.solution import Solution
 from ...solve import solve
 from ...typing import Array
 from .frames import covariance, fit, given_covariance, record
-from .roots import nearest, polynomial, roots_in_pairs, spread, turned
+from .roots import nearest, on_circle, polynomial, roots_in_pairs, rotations
 
 METHODS = ("music", "esprit", "pisarenko")
-# Frames of this length at most are taken unasked: the polynomial has twice as many roots, found at cubic cost.
-LONGEST = 128
+# Largest default order; the roots of the polynomial of twice this degree are computed at cubic cost.
+MAX_DEFAULT_ORDER = 128
 
 
 @dataclass(frozen=True, eq=False)
 class Harmonics:
-    """Sinusoids found in a record, by ascending frequency.
+    """Sinusoids in a record, in ascending order of frequency.
 
     frequencies
-        In units of `fs`: 0 to fs/2 for a real record, −fs/2 to fs/2 for a complex one.
+        In the units of `fs`: 0 to fs/2 for a real record, −fs/2 to fs/2 for a complex one.
     amplitudes
-        Complex: the record is about Σ a e^{2πjft/fs}, t = 0, 1, …, or the real part of that for a real one.
+        Complex amplitudes a: the record is approximately Σ a e^{2πjft/fs}, t = 0, 1, …, or the real part of that.
     eigenvalues
-        Of the pair (R, N), descending: one or two for each sinusoid, then those of the noise.
+        Of the pair (R, N), descending: one (complex record) or two (real record) per sinusoid, then those of the noise.
     noise_power
-        σ², the mean of the latter: 1 where `noise` tells all of the noise.
+        σ², the mean of the noise eigenvalues; 1 if `noise` has the scale of the noise in the record.
     order, method, fs
-        The size of R and N, what was made of them, and samples in a unit of time.
+        The size of R and N, the method, and the sampling frequency.
     why
-        What was done, in words.
+        A description of the computation.
     """
 
     frequencies: Array
@@ -61,9 +61,9 @@ class Harmonics:
         return np.asarray(np.abs(self.amplitudes) ** 2 * (1.0 if self.complex_record else 0.5))
 
     def spectrum(self, frequencies: Any) -> Array:
-        """MUSIC's sᴴN⁻¹s / sᴴUUᴴs at the given frequencies, U the noise's eigenvectors: 1 or more, a peak at a line."""
+        """Return the MUSIC pseudospectrum sᴴN⁻¹s / sᴴUUᴴs ≥ 1, with the noise eigenvectors U, at the frequencies."""
         turns = np.asarray(frequencies, np.float64) / self.fs
-        return np.asarray(spread(self.whole_polynomial, turns) / spread(self.noise_polynomial, turns))
+        return np.asarray(on_circle(self.whole_polynomial, turns) / on_circle(self.noise_polynomial, turns))
 
 
 def harmonic_retrieval(
@@ -76,24 +76,26 @@ def harmonic_retrieval(
     fs: float = 1.0,
     b_policy: str = "error",
 ) -> Harmonics:
-    """The frequencies of `n_frequencies` sinusoids in the record x, real or complex, in white or coloured noise.
+    """Estimate the frequencies of `n_frequencies` sinusoids in the record x, real or complex, in coloured noise.
 
     noise
-        A record of the noise alone (1-D), or its covariance matrix (2-D, whose leading part is used); None is white
-        noise. The scale does not matter.
+        A record of the noise alone (1-D), or its covariance matrix (2-D, of which the leading block is used). None is
+        white noise. The scale does not matter.
     order
-        The length of the frames whose covariance is taken, forwards and backwards; more resolves better, fewer average
-        better. None is half of the record, or `LONGEST`, or what `noise` has; "pisarenko" has no choice.
+        The length of the frames of the forward–backward covariance. A larger order has a higher resolution, a smaller
+        one averages over more frames. The default is half of the record, at most 128 and at most what `noise` allows;
+        "pisarenko" determines the order.
     method
-        "music" takes the roots nearest to the unit circle of the polynomial of the noise's eigenvectors; "pisarenko" is
-        that for one such vector; "esprit" turns the eigenvectors of the sinusoids by one sample.
+        "music" takes the roots of the polynomial of the noise eigenvectors that are nearest to the unit circle
+        (root-MUSIC); "pisarenko" is the same with one noise eigenvector; "esprit" uses the rotation of the signal
+        eigenvectors by one sample.
     fs
-        Samples in a unit of time.
+        Sampling frequency.
     b_policy
-        For noise whose covariance is singular, as that of a short record or of a narrow band is: that of `solve`.
-        "ridge" keeps the directions without noise, "restrict" drops them.
+        For a singular noise covariance (a short record or narrow-band noise), as in `solve`: "ridge" keeps the
+        directions without noise, "restrict" drops them.
 
-    A real sinusoid takes two dimensions; a mean that was not taken away is one at frequency 0.
+    A real sinusoid takes two dimensions. A mean that was not subtracted is a sinusoid of frequency 0.
 
     >>> t = np.arange(60)
     >>> x = 2 * np.cos(2 * np.pi * 0.11 * t) + np.sin(2 * np.pi * 0.12 * t)
@@ -103,19 +105,18 @@ def harmonic_retrieval(
     """
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; give one of {', '.join(map(repr, METHODS))}")
-    if b_policy not in POLICIES:
-        raise ValueError(f"b_policy is {b_policy!r}; give one of {', '.join(map(repr, POLICIES))}")
+    check_policy(b_policy)
     x, fs = record(x, "x"), real(fs, "fs")
     is_complex = x.dtype.kind == "c"
     dimension = whole(n_frequencies, "n_frequencies", 1) * (1 if is_complex else 2)
     noise = None if noise is None else given_covariance(noise) if np.ndim(noise) == 2 else record(noise, "noise")
     if noise is not None and noise.dtype.kind == "c" and not is_complex:
-        raise ValueError("noise is complex but x is real; give noise of the same kind")
+        raise ValueError("noise is complex but x is real; give real noise")
     m = _order(order, method, x.size, dimension, noise)
     R, N = covariance(x, m), _noise_covariance(noise, m)
     sol = _all_pairs(R, N, dimension, b_policy)
-    beyond = polynomial(sol.eigenvectors[:, dimension:])
-    z = turned(sol.eigenvectors[:, :dimension], N) if method == "esprit" else roots_in_pairs(beyond)
+    of_noise = polynomial(sol.eigenvectors[:, dimension:])
+    z = rotations(sol.eigenvectors[:, :dimension], N) if method == "esprit" else roots_in_pairs(of_noise)
     turns = nearest(z, n_frequencies, both_signs=is_complex)
     return Harmonics(
         frequencies=fs * turns,
@@ -125,32 +126,34 @@ def harmonic_retrieval(
         order=m,
         method=method,
         fs=fs,
-        why=_why(x.size, m, dimension, method, noise, sol.b_report),
+        why=_describe(x.size, m, dimension, method, noise, sol.b_report),
         complex_record=is_complex,
-        noise_polynomial=beyond,
+        noise_polynomial=of_noise,
         whole_polynomial=polynomial(sol.eigenvectors),
     )
 
 
 def _order(order: int | None, method: str, samples: int, dimension: int, noise: Array | None) -> int:
-    """The length of frames: enough for the sinusoids and one vector of noise, with frames enough to tell them apart."""
+    """Return the length of the frames: one noise dimension at least, and enough frames to separate the sinusoids."""
     least = dimension + 1
-    # forwards and backwards, each frame counts twice
+    # each frame counts twice, forward and backward
     most = samples + 1 - (dimension + 1) // 2
     if most < least:
-        raise ValueError(f"x has {samples} samples, too few for n_frequencies; {least + dimension // 2} would do")
+        raise ValueError(
+            f"x has {samples} samples, too few for n_frequencies; give at least {least + dimension // 2} samples"
+        )
     if noise is not None and noise.shape[0] < least:
         raise ValueError(f"noise has {noise.shape[0]} samples, too few for n_frequencies; give at least {least}")
     most = most if noise is None else min(most, noise.shape[0])
     if method == "pisarenko":
         if order not in (None, least):
-            raise ValueError(f"order is {order!r}, but 'pisarenko' has {least} here; leave it out, or take 'music'")
+            raise ValueError(f"order is {order!r}, but method='pisarenko' needs {least}; give None, or method='music'")
         return least
     if order is not None:
         return whole(order, "order", least, most)
-    # a covariance from fewer frames than it has rows is singular
-    regular = LONGEST if noise is None or noise.ndim == 2 else noise.size // 2
-    return min(most, max(least, min(samples // 2, LONGEST, regular)))
+    # a covariance of fewer frames than its order is singular
+    regular = MAX_DEFAULT_ORDER if noise is None or noise.ndim == 2 else noise.size // 2
+    return min(most, max(least, min(samples // 2, MAX_DEFAULT_ORDER, regular)))
 
 
 def _noise_covariance(noise: Array | None, m: int) -> Array | None:
@@ -160,25 +163,27 @@ def _noise_covariance(noise: Array | None, m: int) -> Array | None:
 
 
 def _all_pairs(R: Array, N: Array | None, dimension: int, b_policy: str) -> Solution:
-    """Every pair that (R, N) has after the policy, more than `dimension` of them."""
+    """Return all eigenpairs of (R, N) under the policy; there must be more than `dimension`."""
     try:
         report = mend(R, N, b_policy).report
         pairs = R.shape[0] if report is None else report.rank
         if pairs <= dimension:
-            raise ValueError(f"the covariance of noise has rank {pairs}; the sinusoids need {dimension} and more")
+            raise ValueError(
+                f"the covariance of noise has rank {pairs}, but it must exceed {dimension}; give other noise"
+            )
         return solve(R, N, pairs, rng=0, b_policy=b_policy)
     except NotPositiveDefinite as error:
         raise NotPositiveDefinite(
-            f"the covariance of noise is singular; give a longer record of it, a smaller order, or b_policy='ridge' or "
-            f"'restrict' ({error})"
+            f"the covariance of noise is singular; give a longer record of noise, a smaller order, or b_policy='ridge' "
+            f"or 'restrict' ({error})"
         ) from error
 
 
-def _why(samples: int, m: int, dimension: int, method: str, noise: Array | None, report: Any) -> str:
-    about = (
-        "white noise was assumed"
-        if noise is None
-        else f"the noise is that of {'a covariance matrix' if noise.ndim == 2 else f'a record of {noise.size} samples'}"
-    )
-    told = f"{method} on {samples + 1 - m} frames of {m} samples, {dimension} dimensions for the sinusoids; {about}."
+def _describe(samples: int, m: int, dimension: int, method: str, noise: Array | None, report: BReport | None) -> str:
+    if noise is None:
+        kind = "white noise"
+    else:
+        source = "a given matrix" if noise.ndim == 2 else f"a record of {noise.size} samples"
+        kind = f"noise with the covariance of {source}"
+    told = f"{method} on {samples + 1 - m} frames of {m} samples, signal dimension {dimension}, {kind}."
     return f"{told} {report}" if report is not None else told

@@ -1,7 +1,7 @@
-"""Rows about the means of their groups, without being touched.
+"""Rows centred implicitly about the means of their groups.
 
-Z = W^½(X − EM) for weights W, means M of the groups and the matrix E that says which row is in which group. Only
-products with X are made and some of its rows or columns copied at a time, so X may be sparse or on disk.
+Z = W^½(X − EM) for weights W, group means M and the indicator matrix E of the groups. X is only multiplied, or copied
+in blocks of rows or columns, so that it may be sparse or memory-mapped.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from scipy.linalg.blas import dsyrk
 from ...typing import Array
 from ..data.rows import Rows
 
-# So many numbers are centred at a time: enough for BLAS, little beside any X for which it matters.
-BLOCK = 1 << 22
+# Largest number of entries that are centred at a time (32 MiB).
+BLOCK_ENTRIES = 1 << 22
 
 
 class Grouped(Rows):
-    """Scatter, Gram matrix and products of rows about the means of their groups.
+    """Scatter matrix, Gram matrix and products of rows about the means of their groups.
 
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0], [5.0, 3.0]])
     >>> rows = Grouped(X, np.array([0, 0, 1, 1]), 2)
@@ -46,13 +46,13 @@ class Grouped(Rows):
         self.means = sums / np.where(self.totals > 0, self.totals, 1.0)[:, None]
 
     def _indicator(self, values: Array, rows: slice) -> Any:
-        """The rows of E, times the values."""
+        """The given rows of diag(values) E."""
         chosen = self.members[rows]
         data = (values[rows], chosen, np.arange(chosen.size + 1))
         return sp.csr_array(data, shape=(chosen.size, self.groups))
 
     def reweighted(self, weights: Array) -> Grouped:
-        """The same rows about the same means, with other weights."""
+        """Return the same rows about the same means, with other weights."""
         other: Grouped = object.__new__(Grouped)
         other.__dict__.update(self.__dict__)
         other.weights, other.roots = weights, np.sqrt(weights)
@@ -60,11 +60,11 @@ class Grouped(Rows):
         return other
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Some rows of Z after the other; the array is used again for the next ones."""
+        """Iterate over blocks of rows of Z; each block overwrites the previous one."""
         pieces = list(_pieces(self.rows, self.columns))
         memory = np.empty((max(piece.stop - piece.start for piece in pieces), self.columns))
         for rows in pieces:
-            # "clip" writes straight into the memory
+            # mode "clip" writes into `out` without a buffer
             Z = np.take(self.means, self.members[rows], axis=0, out=memory[: rows.stop - rows.start], mode="clip")
             part = self.X[rows]
             np.subtract(part.toarray() if self.sparse else part, Z, out=Z)
@@ -72,7 +72,7 @@ class Grouped(Rows):
             yield rows, Z
 
     def scatter(self, out: Array | None = None) -> Array:
-        """The upper triangle of ZᵀZ, in Fortran order, added to `out`."""
+        """Return the upper triangle of ZᵀZ in Fortran order, added to `out`."""
         found = np.zeros((self.columns, self.columns), order="F") if out is None else out
         for _, Z in self.blocks():
             found = dsyrk(1.0, Z.T, beta=1.0, c=found, overwrite_c=1)
@@ -88,19 +88,19 @@ class Grouped(Rows):
         return found
 
     def _sparse_variances(self) -> Array:
-        """The stored entries about their means, and the zeros about theirs."""
+        """Sum over stored entries and, by their weight, over the zeros of each column: no cancellation."""
         X = self.X
         group, weight = (np.repeat(each, np.diff(X.indptr)) for each in (self.members, self.weights))
         found = np.bincount(X.indices, weight * (X.data - self.means[group, X.indices]) ** 2, self.columns)
         place = group * self.columns + X.indices
         stored = np.bincount(place, weight, self.groups * self.columns).reshape(self.means.shape)
-        # nothing is left where all are stored, but for rounding
+        # the difference is only rounding where all entries of a group are stored
         zeros = np.maximum(self.totals[:, None] - stored, 0.0)
         zeros[zeros <= self.rows * np.finfo(float).eps * self.totals[:, None]] = 0.0
         return np.asarray(found + np.einsum("ij,ij,ij->j", zeros, self.means, self.means))
 
     def gram(self, scale: Array) -> Array:
-        """The upper triangle of (ZS)(ZS)ᵀ for S = diag(`scale`), in Fortran order."""
+        """Return the upper triangle of (ZS)(ZS)ᵀ for S = diag(`scale`), in Fortran order."""
         X = self.X.tocsc() if self.sparse else self.X
         found = np.zeros((self.rows, self.rows), order="F")
         for some in _pieces(self.columns, self.rows):
@@ -124,6 +124,6 @@ class Grouped(Rows):
 
 
 def _pieces(count: int, width: int) -> Iterator[slice]:
-    """Slices of `count` rows of that width, none of them with more than BLOCK numbers."""
-    step = max(1, BLOCK // max(width, 1))
+    """Slices of `count` rows of the given width, of at most BLOCK_ENTRIES entries."""
+    step = max(1, BLOCK_ENTRIES // max(width, 1))
     return (slice(first, min(first + step, count)) for first in range(0, count, step))

@@ -1,4 +1,4 @@
-"""What estimators with slices of a response have in common."""
+"""Base class of the estimators with slices of a response."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...checks import real, whole
+from ...problem.b_policy import check_policy
 from ...typing import Array
-from ..covariance.definite import Rooted, check_policy, definite, rounding, vary
-from ..dask.blocks import per_block
-from ..data.arguments import keep_positive, weights_of
-from ..data.tables import ACCEPTED, labelled
+from ..covariance.definite import Rooted, any_varies, definite, rounding_variance
+from ..dask.estimators import check_labelled, per_block
+from ..data.inputs import drop_zero_weights, weights_or_ones
+from ..data.tables import ACCEPTED
 from ..moments.moments import Moments
 from .slicing import Slicing
 
-# Values that differ by less of the largest are taken to be one.
-EQUAL = 1e-9
+# Eigenvalues with a smaller difference, relative to the largest, are treated as equal.
+EQUAL_TOL = 1e-9
 ADVICE = "the covariance of X is singular; give a shrinkage"
 
 
@@ -29,7 +30,7 @@ class Sliced(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """What they have in common: B is the covariance T of all rows, and transforming is projecting."""
+    """An estimator of directions whose B is the covariance T of all rows."""
 
     def __init__(
         self,
@@ -58,28 +59,28 @@ class Sliced(
 
     @per_block
     def transform(self, X: Any) -> Array:
-        """The rows about `mean_`, along the directions."""
+        """Project the rows, centred about `mean_`, onto the directions."""
         check_is_fitted(self, "directions_")
         X = validate_data(self, X, reset=False, **ACCEPTED)
         return np.asarray(X @ self.directions_.T - self.mean_ @ self.directions_.T)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, least: int = 1) -> tuple[Any, Array, Array]:
+    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_rows: int = 1) -> tuple[Any, Array, Array]:
         check_policy(self.b_policy)
         real(self.tol, "tol", least=0.0)
         if self.shrinkage is not None:
             real(self.shrinkage, "shrinkage", least=0.0, most=1.0)
         if self.n_components is not None:
             whole(self.n_components, "n_components", 1)
-        X, y = labelled(self, X, y, reset=reset, at_least=least)
-        return keep_positive(X, y, weights_of(sample_weight, X.shape[0]))
+        X, y = check_labelled(self, X, y, reset=reset, min_rows=min_rows)
+        return drop_zero_weights(X, y, weights_or_ones(sample_weight, X.shape[0]))
 
     def _total(self, sums: Moments) -> tuple[Rooted, Array]:
-        """The covariance of all rows in a form to solve with, and M for the covariance MMᵀ of the slices' means."""
+        """Return the factorised covariance of all rows, and M with the covariance MMᵀ of the slice means."""
         self.mean_ = sums.mean
-        M = _about(sums)
+        M = _centred_means(sums)
         s, count = float(self.shrinkage or 0.0), int(sums.rows.sum())
         if not varies(sums):
-            raise ValueError("X is constant: there is no direction to be found")
+            raise ValueError("X is constant, so that it has no directions; give data that vary")
 
         def form() -> Array:
             T = dsyrk(1.0, M, beta=1.0, c=sums.within(), overwrite_c=1)
@@ -88,16 +89,15 @@ class Sliced(
             T[np.diag_indices_from(T)] += s * mean
             return T
 
-        floor = rounding(count, sums.means)
+        floor = rounding_variance(count, sums.means)
         B = definite(form, 0 * floor if s else floor, self.b_policy, self.tol, ADVICE)
-        full = "There are no more rows than dimensions, so that they explain any response; a shrinkage would help."
-        self.b_report_ = " ".join(filter(None, [B.story, full * (not s and B.rank >= count - 1)]))
+        full = "With no more rows than dimensions, X explains any response; give a shrinkage."
+        self.b_report_ = " ".join(filter(None, [B.describe(), full * (not s and B.rank >= count - 1)]))
         return B, M
 
     def _keep(self, values: Array, directions: Array, slicing: Slicing) -> Self:
-        """Set the attributes."""
+        """Set the attributes of the solution; the entry of largest magnitude of each direction is positive."""
         largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-        # the largest entry of each is positive
         self.directions_ = np.ascontiguousarray((directions * np.where(largest < 0, -1, 1)).T)
         self.eigenvalues_ = values
         self.n_slices_ = slicing.count
@@ -106,26 +106,26 @@ class Sliced(
         return self
 
 
-def _about(sums: Moments) -> Array:
-    """M, for the covariance MMᵀ of the means of the slices."""
+def _centred_means(sums: Moments) -> Array:
+    """Return M with the covariance MMᵀ of the means of the slices."""
     return np.asfortranarray((sums.means - sums.mean).T * np.sqrt(sums.weights / sums.total))
 
 
 def varies(sums: Moments) -> bool:
-    """Is any column other than constant?"""
+    """Return whether any column is not constant."""
     within = np.sum([scatter.diagonal() for scatter in sums.scatter], axis=0) / sums.total
-    M = _about(sums)
+    M = _centred_means(sums)
     variances = within + np.einsum("ij,ij->i", M, M)
-    return vary(variances, rounding(int(sums.rows.sum()), sums.means))
+    return any_varies(variances, rounding_variance(int(sums.rows.sum()), sums.means))
 
 
-def settled(values: Array, directions: Array) -> Array:
-    """The directions, those of equal values turned so that they come by their length, the shortest first.
+def canonical_basis(values: Array, directions: Array) -> Array:
+    """Rotate the directions of equal eigenvalues such that they are orthogonal, in ascending order of length.
 
-    Otherwise rounding would turn them.
+    Any basis of an eigenspace is valid; without this one rounding would determine it.
     """
     found = directions.copy()
-    apart = np.flatnonzero(-np.diff(values) > EQUAL * np.abs(values).max(initial=0.0)) + 1
+    apart = np.flatnonzero(-np.diff(values) > EQUAL_TOL * np.abs(values).max(initial=0.0)) + 1
     for some in np.split(np.arange(values.size), apart):
         if some.size > 1:
             turn = np.linalg.svd(directions[:, some], full_matrices=False)[2]

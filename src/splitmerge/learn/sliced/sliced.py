@@ -1,4 +1,4 @@
-"""Directions in which a response depends on the features: sliced inverse regression, sliced average variance."""
+"""Sufficient dimension reduction: sliced inverse regression (SIR) and sliced average variance estimation (SAVE)."""
 
 from __future__ import annotations
 
@@ -11,33 +11,38 @@ from ...solve import solve
 from ...typing import Array
 from ..covariance.definite import Rooted
 from ..dask.blocks import Blocks
+from ..dask.estimators import add_rows
 from ..moments.moments import Moments
-from .base import Sliced, settled, varies
+from .base import Sliced, canonical_basis, varies
 from .slicing import Slicing
+
+# Relative residual of the eigenpairs of sliced average variance estimation.
+RESIDUAL_TOL = 1e-10
 
 
 class SlicedInverseRegression(Sliced):
-    """Sliced inverse regression (Li 1991): the largest variance of slices' means for the variance of all rows.
+    """Sliced inverse regression (Li 1991): maximal variance of the slice means relative to that of all rows.
 
     The means of h slices span h − 1 dimensions, so that a singular value decomposition of h columns gives the
-    directions, without an iteration.
+    directions without iteration.
 
     n_components
-        How many directions, at most min(slices − 1, features), and so many if None.
+        Number of directions, at most min(slices − 1, features), which is the default.
     n_slices
-        How many slices of nearly as many rows, by the sorted y; or the values of y at which all but the first begin.
-        A y of labels, or with no more different values, has a slice for each. Rows of equal y are never parted.
+        Number of slices of the sorted y with nearly equal numbers of rows; or the values of y at which the second and
+        later slices begin. If y has labels, or no more distinct values than slices, each of them is a slice. Rows with
+        equal y are in the same slice.
     shrinkage
-        A number s from 0 to 1 makes the covariance T of the rows (1 − s)T + s trace(T)/p I. With no more rows than
-        columns nothing else will do: the rows explain any response in full, and all values are 1 (see `b_report_`).
+        A number s from 0 to 1 replaces the covariance T of the rows by (1 − s)T + s trace(T)/p I. It is needed if there
+        are no more rows than columns: X then explains any response, and all eigenvalues are 1 (see `b_report_`).
     b_policy, tol
-        When T is singular, as with a constant column: "restrict" leaves directions out that have less than tol² of the
-        variance, where each feature has 1; "ridge" adds tol² of each variance; "error" raises `NotPositiveDefinite`.
+        For a singular T, for example with a constant column: with features of unit variance, "restrict" drops
+        directions with a variance below tol²; "ridge" adds tol² of each variance; "error" raises `NotPositiveDefinite`.
 
-    `directions_` (n_components, features), T-orthonormal; `eigenvalues_`, shares of variance explained; `mean_`;
-    `slices_`, labels or beginnings; `n_slices_`.
+    `directions_` (n_components, features), T-orthonormal; `eigenvalues_`, shares of explained variance; `mean_`;
+    `slices_`, the labels or the begins of the slices; `n_slices_`.
 
-    The rows of a Dask array stay where they are: their blocks are summed up there, and `transform` is lazy.
+    The rows of a Dask array stay on the workers, which sum their blocks, and `transform` is lazy.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((500, 4))
@@ -51,43 +56,43 @@ class SlicedInverseRegression(Sliced):
     _moments: Moments
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to rows X with the response y; a weight counts as so many rows."""
+        """Fit to rows X with the response y; an integer weight w acts like w equal rows."""
         self.__dict__.pop("_moments", None)
-        return self._take(X, y, sample_weight, first=True, least=2)
+        return self._add(X, y, sample_weight, first=True, min_rows=2)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take more rows in. The slices are those of `n_slices`, or of the first call, or of `fit`.
+        """Add rows. The slices are given by `n_slices`, or determined by the first call or `fit`.
 
-        There is nothing to transform with before the rows differ.
+        The model is fitted as soon as the rows differ.
         """
-        return self._take(X, y, sample_weight, first=not hasattr(self, "_moments"))
+        return self._add(X, y, sample_weight, first=not hasattr(self, "_moments"))
 
-    def _take(self, X: Any, y: Any, sample_weight: Any, *, first: bool, least: int = 1) -> Self:
-        X, y, weights = self._rows(X, y, sample_weight, reset=first, least=least)
+    def _add(self, X: Any, y: Any, sample_weight: Any, *, first: bool, min_rows: int = 1) -> Self:
+        X, y, weights = self._rows(X, y, sample_weight, reset=first, min_rows=min_rows)
         if first:
             slicing = Slicing.of(y, self.n_slices, weights)
             sums = Moments(slicing.count, X.shape[1])
         else:
             slicing, sums = self._slicing, self._moments
         most = min(slicing.count - 1, X.shape[1])
-        wanted = most if self.n_components is None else whole(self.n_components, "n_components", 1, most)
-        sums.add(X, slicing.members(y), weights)
+        k = most if self.n_components is None else whole(self.n_components, "n_components", 1, most)
+        add_rows(sums, X, slicing.members(y), weights)
         self._slicing, self._moments = slicing, sums
-        if least == 1 and not varies(sums):
+        if min_rows == 1 and not varies(sums):
             return self
         B, M = self._total(sums)
         values, directions, _ = B.pairs(M)
-        return self._keep(values[:wanted], settled(values, directions)[:, :wanted], slicing)
+        return self._keep(values[:k], canonical_basis(values, directions)[:, :k], slicing)
 
 
 class SlicedAverageVariance(Sliced):
     """Sliced average variance estimation (Cook and Weisberg 1991): Σ wˢ(I − Vˢ)² for whitened covariances of slices.
 
-    It sees a response that is symmetric about the mean, which sliced inverse regression cannot see. I − Vˢ has no low
-    rank, so that in whitened coordinates the p×p matrix is formed, and `splitmerge.solve` finds its largest pairs.
-    Vˢ is the unbiased covariance (a slice of weight w divides by w − 1), as in statsmodels.
+    It detects a response that is symmetric about the mean, which sliced inverse regression cannot detect. I − Vˢ does
+    not have low rank: the p×p matrix is formed in whitened coordinates, and `splitmerge.solve` computes its largest
+    eigenpairs. Vˢ is the unbiased covariance (a slice of weight w divides by w − 1), as in statsmodels.
 
-    The arguments and attributes are those of `SlicedInverseRegression`, for up to `features` directions.
+    The parameters and attributes are those of `SlicedInverseRegression`, for up to `features` directions.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((2000, 4))
@@ -98,16 +103,17 @@ class SlicedAverageVariance(Sliced):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to rows X with the response y; a weight counts as so many rows."""
-        X, y, weights = self._rows(X, y, sample_weight, reset=True, least=2)
+        """Fit to rows X with the response y; an integer weight w acts like w equal rows."""
+        X, y, weights = self._rows(X, y, sample_weight, reset=True, min_rows=2)
         slicing = Slicing.of(y, self.n_slices, weights)
         members = slicing.members(y)
-        # rows that are not here have to be summed up slice by slice
-        sums = Moments(slicing.count, X.shape[1], separate=isinstance(X, Blocks)).add(X, members, weights)
+        # the covariances of the slices of a Dask array are computed on the workers
+        sums = Moments(slicing.count, X.shape[1], separate=isinstance(X, Blocks))
+        sums = add_rows(sums, X, members, weights)
         if not (sums.weights > 1).all():
             raise ValueError("a slice of y has one row only, which has no variance; give a smaller n_slices")
         B, _ = self._total(sums)
-        wanted = B.rank if self.n_components is None else whole(self.n_components, "n_components", 1, B.rank)
+        k = B.rank if self.n_components is None else whole(self.n_components, "n_components", 1, B.rank)
         A = np.zeros((B.rank, B.rank))
         for s, weight in enumerate(sums.weights):
             if isinstance(X, Blocks):
@@ -119,12 +125,12 @@ class SlicedAverageVariance(Sliced):
                 V = Y @ Y.T
             E = np.eye(B.rank) - V / (weight - 1)
             A += weight / sums.total * (E @ E)
-        solution = solve((A + A.T) / 2, k=wanted, tol=1e-10, rng=0)
+        solution = solve((A + A.T) / 2, k=k, tol=RESIDUAL_TOL, rng=0)
         values = solution.eigenvalues
-        return self._keep(values, settled(values, B.unwhiten(solution.eigenvectors)), slicing)
+        return self._keep(values, canonical_basis(values, B.unwhiten(solution.eigenvectors)), slicing)
 
 
 def _whitened(B: Rooted, scatter: Array) -> Array:
-    """QᵀSQ for the S whose upper triangle is given."""
+    """Return QᵀSQ for the S whose upper triangle is given."""
     upper = np.triu(scatter)
     return B.whiten(B.whiten(upper + np.triu(upper, 1).T).T)

@@ -1,4 +1,4 @@
-"""Slices of a response: which rows belong together."""
+"""Slices of a response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...typing import Array
 
 @dataclass(frozen=True)
 class Slicing:
-    """Slices by label, or by the values at which the second and every later slice begins.
+    """Slices by label, or by the values at which the second and later slices begin.
 
     >>> Slicing.of([3.0, 1.0, 2.0, 9.0], 2).members([0.0, 2.9, 3.0])
     array([0, 0, 1])
@@ -26,7 +26,7 @@ class Slicing:
 
     @property
     def count(self) -> int:
-        """How many slices there are."""
+        """Number of slices."""
         if self.labels is not None:
             return int(self.labels.size)
         assert self.begins is not None
@@ -34,12 +34,12 @@ class Slicing:
 
     @classmethod
     def of(cls, y: Any, slices: Any, weights: Array | None = None) -> Slicing:
-        """Slices for the response y.
+        """Determine the slices of the response y.
 
-        A y of labels, or of no more different values than `slices`, has a slice for each of them. Otherwise the sorted
-        rows are cut into `slices` parts, by NumPy's `array_split` when the weights are whole (each counts as so many
-        rows) and into equal weights when they are not; rows with one value stay together, in the slice that the cut
-        would begin with them, so that many ties leave fewer slices. An array of `slices` gives the cuts themselves.
+        If y has labels, or no more distinct values than `slices`, each of them is a slice. Otherwise the sorted rows
+        are split into `slices` parts: like NumPy's `array_split` for integer weights (w acts like w equal rows), into
+        equal weights otherwise. Rows with equal values stay together, in the slice that would begin with one of them,
+        so that ties can reduce the number of slices. An array of `slices` has the values at which slices begin.
         """
         y = np.asarray(y)
         if np.ndim(slices) == 1:
@@ -57,18 +57,18 @@ class Slicing:
         return cls(None, begins[begins > different[0]])
 
     def members(self, y: Any) -> Array:
-        """The number of the slice of each row."""
+        """Return the slice index of each row."""
         y = np.asarray(y)
         if self.labels is None:
             assert self.begins is not None
             return np.asarray(np.searchsorted(self.begins, y, side="right"))
-        if (strange := np.setdiff1d(y, self.labels)).size:
-            raise ValueError(f"y has {strange[:5]!r}, which the slices {self.labels!r} do not hold")
+        if (unknown := np.setdiff1d(y, self.labels)).size:
+            raise ValueError(f"y has labels {unknown[:5]!r} that are not among the slices {self.labels!r}; remove them")
         return np.asarray(np.searchsorted(self.labels, y))
 
 
 def _cuts(total: float, number: int) -> Array:
-    """After how much weight each slice but the first begins."""
+    """Return the cumulative weights at which the second and later slices begin."""
     inner = np.arange(1, number)
     if not total.is_integer():
         return inner * (total / number)
@@ -79,7 +79,7 @@ def _cuts(total: float, number: int) -> Array:
 def _given(slices: Any, y: Array) -> Array:
     begins = np.asarray(slices, np.float64)
     if y.dtype.kind not in "iuf":
-        raise ValueError("n_slices gives cuts, but y has labels; give a number of slices")
+        raise ValueError("n_slices has values of y, but y has labels; give a number of slices")
     if not begins.size or not np.isfinite(begins).all() or not (np.diff(begins) > 0).all():
         raise ValueError(f"n_slices is {slices!r}; give a number, or increasing values at which slices begin")
     return begins

@@ -1,0 +1,64 @@
+"""Estimators of groups of rows that accept Dask arrays: labelled rows, moments, and methods applied per block."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import validate_data
+
+from ...typing import Array
+from ..data.inputs import is_dask
+from ..data.tables import ACCEPTED, check_features
+from ..moments.moments import Moments
+from .blocks import Blocks
+
+
+def check_labelled(estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Any, Any]:
+    """Check X and y with scikit-learn; a Dask array X becomes `Blocks`, and its y is computed."""
+    if not is_dask(X):
+        return tuple(validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, **ACCEPTED))
+    rows = Blocks(X)
+    check_features(estimator, X, reset=reset)
+    y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else y, reset=False)
+    check_consistent_length(X, y)
+    return rows, y
+
+
+def add_rows(sums: Moments, X: Any, members: Array, weights: Array | None) -> Moments:
+    """Add the rows of X, an array or `Blocks`, to the moments."""
+    if isinstance(X, Blocks):
+        return sums.merge(X.moments(members, weights, sums.weights.size, separate=sums.separate))
+    return sums.add(X, members, weights)
+
+
+def per_block(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Any]:
+    """Decorate a method of a fitted model such that a Dask array gives a lazy result, computed per row block."""
+
+    @wraps(method)
+    def either(self: Any, X: Any) -> Any:
+        return _lazy(self, method.__name__, X) if is_dask(X) else method(self, X)
+
+    return either
+
+
+def _lazy(model: Any, name: str, X: Any) -> Any:
+    from .graph import check_known
+
+    X = check_known(X, "X").rechunk({1: -1})
+    light = copy.copy(model)
+    # large attributes that the method does not use are not sent to the workers
+    for large in ("_moments", "covariance_"):
+        vars(light).pop(large, None)
+    # one row of zeros shows the shape and dtype of the result, and raises if the model or the columns are wrong
+    example = np.asarray(getattr(light, name)(np.zeros((1, X.shape[1]))))
+    shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
+    return X.map_blocks(_of_block, model=light, name_of=name, empty=example[:0], meta=example[:0], **shape)
+
+
+def _of_block(block: Any, model: Any, name_of: str, empty: Array) -> Array:
+    return np.asarray(getattr(model, name_of)(block)) if block.shape[0] else empty
