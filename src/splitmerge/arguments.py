@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from .checks import instance, real, whole
 from .methods import Method
 from .methods.lobpcg.locally_optimal import LocallyOptimal
 from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
-from .problem.problem import ALIASES, WHICH, Problem
+from .problem.problem import ALIASES, WHICH
 from .run.rules import MaxSteps, Residual, Rule
 
 
-def checked(problem: Problem, diagonal: Any) -> Problem:
-    """The problem with its arguments checked and normalised; the matrices, k and the start are checked later."""
-    which, sigma = _wanted(problem.which, problem.sigma)
-    method, callback = problem.method, problem.callback
-    if method is not None:
-        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
+def check_callback(callback: Any) -> None:
+    """Refuse a callback that cannot be called."""
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
-    hint = _hint(problem.preconditioner, diagonal)
-    _check_method(method, which, sigma, hint, certify=problem.certify)
-    return replace(problem, which=which, sigma=sigma, preconditioner=hint, certify=bool(problem.certify))
 
 
 def stopping_rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
@@ -36,7 +28,7 @@ def stopping_rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
     return (residual if stop is None else stop) | limit
 
 
-def _wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
+def wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
     """Which pairs are wanted: an end of the spectrum, or those nearest to σ."""
     which = ALIASES.get(which, which) if isinstance(which, str) else which
     if not isinstance(which, str) or which not in WHICH:
@@ -50,12 +42,14 @@ def _wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
     return which, sigma
 
 
-def _check_method(
-    method: Method | None, which: str, sigma: float | None, hint: Preconditioner | None, *, certify: Any
+def check_method(
+    method: Method | None, which: str, sigma: float | None, known: Preconditioner | None, *, certify: Any
 ) -> None:
-    """Can the method do what is asked for?"""
+    """Refuse a method that cannot do what is asked for."""
+    if method is not None:
+        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
     ends, default = which in ("largest", "smallest"), method is None or method.subspace
-    if hint is not None and (sigma is not None or not default):
+    if known is not None and (sigma is not None or not default):
         raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
     if isinstance(method, LocallyOptimal) and (sigma is not None or not ends):
         raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
@@ -63,7 +57,7 @@ def _check_method(
         raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
 
 
-def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
+def hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
     """What the user knows of an inverse: of A for the smallest, otherwise of B."""
     if preconditioner is not None and diagonal is not None:
         raise ValueError("preconditioner and diagonal are both given; give one of them")

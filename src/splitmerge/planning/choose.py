@@ -23,7 +23,8 @@ def choose(problem: Problem, pencil: Pencil) -> Plan:
     if method is not None and not method.subspace:
         return Plan((Candidate(Engine.DEFLATION),))
     lapack = method is None and not problem.iterates and prefers_lapack(pencil.n, k, dense=pencil.dense)
-    forms_A = lapack or (pencil.A.matrix is None and _forms_A(problem, pencil))
+    forms_A = pencil.A.kind != "dense" if lapack else pencil.A.matrix is None and _forms_A(problem, pencil)
+    forms_B = lapack and pencil.B is not None and pencil.B.kind != "dense"
     entries = lapack or ((pencil.A.matrix is not None or forms_A) and (pencil.B is None or pencil.B.matrix is not None))
     if problem.sigma is not None:
         if not entries:
@@ -37,7 +38,7 @@ def choose(problem: Problem, pencil: Pencil) -> Plan:
         plan = _smallest(problem, pencil, entries=entries, lapack=lapack)
     else:
         plan = _largest(problem, pencil, lapack=lapack)
-    return Plan(plan.candidates, plan.prediction, forms_A, forms_B=lapack)
+    return plan._replace(forms_A=forms_A, forms_B=forms_B) if forms_A or forms_B else plan
 
 
 def _forms_A(problem: Problem, pencil: Pencil) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 COUNT_ATTEMPTS = 3
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(NamedTuple):
     """The pairs with recomputed residuals, why the iteration ended, and whether anything is missing."""
 
     pairs: Pairs
