@@ -21,7 +21,7 @@ from ..problem.operator import Operator, plus
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..solution.explain import worded_plan
-from ..sparse_direct.prediction import Prediction
+from ..sparse_direct import Prediction
 
 # A factorisation that is predicted to take more seconds is not made just to look.
 PATIENCE = 10.0
