@@ -70,6 +70,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         value = {part: getattr(whole, part) for part in ("data", "indices", "indptr")}
     if isinstance(value, dict):
         for name, item in value.items():
+            item = Prose(item) if name == "why" and isinstance(item, str) else item
             yield from _leaves(item, f"{path}.{name}" if path else str(name))
     elif isinstance(value, (list, tuple)):
         yield f"{path}.length", len(value)

@@ -18,8 +18,6 @@ EXAMPLES = """\
 NOTE = """What is wrong with a pair is told as a finding, with exit code 0: only a file that cannot be read is an error.
 B and A are factorised for this, unless that is predicted to take more than some seconds or the memory."""
 
-UNTRIED = "Not tried here, for its cost: solve compares the factorisation with a trial of preconditioners."
-
 
 def add(subparsers: Any) -> None:
     """The options."""
@@ -76,19 +74,14 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
             told["costs"][name] = costs(op)
             found[name] = definiteness(op, told["costs"][name])
             told["definiteness"][name] = {key: getattr(found[name], key) for key in ("word", "how", "negative", "zero")}
-    if op_B is not None and found["B"].word == "unknown":
-        told["routes"] = {which: [UNTRIED] for which in ("largest", "smallest")}
     B_known = op_B is None or found["B"].definite
     if op_B is not None and B_known:
         told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
     told["findings"] += _about_B(found, told)
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
-        told["routes"]["largest"] = route(A, B, k, "largest")
-        # to choose may mean to factorise A, which was found to be too expensive just to look
-        cost = told["costs"]["A"]
-        affordable = cost is None or cost.affordable
-        told["routes"]["smallest"] = route(A, B, k, "smallest") if affordable else [UNTRIED]
+    if B_known or found["B"].word == "unknown":
+        told["routes"] = {which: route(A, B, k, which) for which in ("largest", "smallest")}
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
@@ -122,7 +115,7 @@ def as_text(told: dict[str, Any]) -> str:
             f"{number(ends['smallest'], 6)}: {ends['how']}"
         )
     for which, said in told["routes"].items():
-        lines += [f"how solve finds the {which}, as it would explain it", *(f"  {line}" for line in said)]
+        lines += [f"how solve finds the {which}, in the order of its plan", *(f"  {line}" for line in said)]
     findings = [f"finding: {text}" for text in told["findings"]]
     return "\n".join([*lines, *(findings or ["nothing is wrong with this pair"])])
 

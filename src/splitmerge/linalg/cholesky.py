@@ -11,6 +11,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from ..errors import NotPositiveDefinite
 from ..linalg.blas import kernels
 from ..typing import Array
+from .reductions import norms
 from .rounding import pivot_threshold
 
 
@@ -84,7 +85,7 @@ class DenseFactor:
 
     def dual_norms(self, R: Array) -> Array:
         """The B⁻¹-norm √(rᴴB⁻¹r) = ‖U⁻ᴴr‖ of each column r; R may be overwritten."""
-        return np.asarray(np.linalg.norm(self.half_solve(R), axis=0))
+        return norms(self.half_solve(R))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """w = U⁻¹U⁻ᴴb."""

@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dstemr
 
 from ..typing import Array
+from .reductions import gram, vdot
 
 
 class LanczosProcess:
@@ -42,7 +43,7 @@ class LanczosProcess:
         self.alpha: list[float] = []
         self.beta: list[float] = []
         self.exhausted = False
-        self._put(0, x, Mx, math.sqrt(np.vdot(x, Mx).real))
+        self._put(0, x, Mx, math.sqrt(vdot(x, Mx).real))
 
     @property
     def steps(self) -> int:
@@ -66,7 +67,7 @@ class LanczosProcess:
         """Ritz values (ascending) and coefficients by Rayleigh–Ritz on the basis V, given KV = K V."""
         j = KV.shape[1]
         V, MV = self._V[:, :j], self._MV[:, :j]
-        H, G = V.conj().T @ KV, V.conj().T @ MV
+        H, G = gram(V, KV), gram(V, MV)
         return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
 
     def _place(self, j: int) -> int:
@@ -95,19 +96,19 @@ class LanczosProcess:
         here = self._place(j)
         v, p = self._V[:, here], self._MV[:, here]
         y = self.multiply(v, p)
-        alpha = float(np.vdot(v, y).real)
+        alpha = float(vdot(v, y).real)
         y = y - alpha * p
         if j:
             y -= self.beta[-1] * self._MV[:, self._place(j - 1)]
         if self.reorthogonalise:
-            y -= self._MV[:, : j + 1] @ (self._V[:, : j + 1].conj().T @ y)
+            y -= self._MV[:, : j + 1] @ gram(self._V[:, : j + 1], y)
         w, Mw = self.solve(y)
         if self.reorthogonalise:
-            c = self._MV[:, : j + 1].conj().T @ w
+            c = gram(self._MV[:, : j + 1], w)
             w = w - self._V[:, : j + 1] @ c
             Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
         self.alpha.append(alpha)
-        square = float(np.vdot(w, Mw).real)
+        square = float(vdot(w, Mw).real)
         beta = math.sqrt(square) if square > 0 else 0.0
         size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]))
         self.exhausted = beta <= 10 * np.finfo(v.dtype).eps * size or (self.reorthogonalise and j + 1 == v.size)

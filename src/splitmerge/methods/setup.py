@@ -15,7 +15,7 @@ from ..transforms import ShiftInvert, Transform
 from .survey import Survey
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Setup:
     """The factors of one candidate of the plan, and the counted products that use them.
 

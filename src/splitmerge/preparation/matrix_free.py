@@ -29,12 +29,11 @@ SIGN_STEPS, NEGATIVE_STEPS = 5, 100
 BOUND_CG_STEPS = 500
 
 
-def largest(workspace: Workspace) -> Setup:
-    """The largest by a preconditioner of B."""
+def largest(workspace: Workspace, pencil: Pencil) -> Setup:
+    """The largest of `pencil`, which is (A, B) or (−A, B), by a preconditioner of B."""
     preconditioner = _given(workspace)
-    products = workspace.products().setup
-    P = None if preconditioner is None else preconditioner.prepare(products)
-    return _setup(workspace, workspace.pencil, preconditioner, P, smallest=False)
+    P = None if preconditioner is None else preconditioner.prepare(workspace.products(pencil).setup)
+    return _setup(workspace, pencil, preconditioner, P, smallest=False)
 
 
 def smallest(workspace: Workspace, *, must: bool) -> Setup | None:

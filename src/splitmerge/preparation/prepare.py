@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,9 +46,9 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         if setup is None:
             continue
         if setup.method is None and candidate.engine is not Engine.LAPACK:
-            setup.method = problem.method if isinstance(problem.method, Accelerated) else Accelerated()
+            setup = replace(setup, method=problem.method if isinstance(problem.method, Accelerated) else Accelerated())
         if isinstance(problem.x0, Warm) and setup.products.pencil.inverse is None:
-            setup.lowest = -problem.x0.shift / abs(setup.products.pencil.unit)
+            setup = replace(setup, lowest=-problem.x0.shift / abs(setup.products.pencil.unit))
         yield candidate, setup
 
 
@@ -65,7 +66,7 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
         _check_shift(workspace, candidate)
         return shift_invert(workspace, candidate.sigma)
     if engine is Engine.LOBPCG and candidate.map is Map.SAME:
-        return matrix_free.largest(workspace)
+        return matrix_free.largest(workspace, workspace.pencil)
     if engine is Engine.LOBPCG:
         if candidate.trial:
             check_B(workspace)
@@ -130,7 +131,7 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
     found = solver_for(workspace, pencil, candidate.target)
     if found is None:
-        return matrix_free.largest(workspace)
+        return matrix_free.largest(workspace, pencil)
     return _setup(candidate, workspace, workspace.products(*found))
 
 

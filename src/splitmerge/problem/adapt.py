@@ -112,7 +112,8 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
     u, v = np.random.default_rng(0).standard_normal((2, n))
-    Mu, Mv = (_product(M, x, name) for x in (u, v))
+    # copies: an operator may return one buffer for all products
+    Mu, Mv = (_product(M, x, name).copy() for x in (u, v))
     size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
     asymmetry = 0.0
     if size > 0:
