@@ -84,7 +84,7 @@ class TestMistakes:
             assert main(words) == 2
             said = capsys.readouterr().err
             assert "Traceback" in said
-            assert said.splitlines()[-1] == "splitmerge: error: absent.mtx: there is no such file"
+            assert said.splitlines()[-1] == "splitmerge: error: absent.mtx: no such file; check the path"
 
     @pytest.mark.parametrize(
         ("error", "said"),
@@ -122,7 +122,7 @@ class TestStreams:
         assert json.loads(done.stdout)["eigenvalues"] == pytest.approx([900, 841])
         done = shell("solve", "absent.mtx", cwd=here)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "splitmerge: error: absent.mtx: there is no such file\n"
+        assert done.stderr == "splitmerge: error: absent.mtx: no such file; check the path\n"
 
     @pytest.mark.skipif(os.name != "posix", reason="a shell is needed")
     def test_a_reader_that_goes_away(self, here):

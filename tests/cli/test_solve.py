@@ -127,7 +127,7 @@ class TestRefusals:
         (here / "K.csv").write_text("1,2")
         assert "no such file" in refused(capsys, "solve", "absent.mtx")
         assert "no such file" in refused(capsys, "solve", "K.mtx", "absent.mtx")
-        assert "unknown kind of file" in refused(capsys, "solve", "K.csv")
+        assert "unknown file format" in refused(capsys, "solve", "K.csv")
         assert "a square matrix is needed" in refused(capsys, "solve", "wide.npy")
         assert "A is not symmetric" in refused(capsys, "solve", "skew.npy")
         assert "A contains NaN or infinity" in refused(capsys, "solve", "nan.npy")
