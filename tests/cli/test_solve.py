@@ -158,10 +158,10 @@ class TestRefusals:
             (["--method", "powr"], "unknown method 'powr' (did you mean power?); give one of default"),
             (["--method", "power", "--certify"], "for the default method"),
             (["--which", "all"], "invalid choice: 'all'"),
-            (["-o", "modes.txt"], "ends in .npz (everything) or .csv"),
+            (["-o", "modes.txt"], "ends in .npz (all results) or .csv"),
             (["-o", "nowhere/modes.npz"], "there is no folder nowhere"),
             (["-o", "folder.npz"], "this is a folder"),
-            (["-o", "pair.npz"], "that is the file of the matrices"),
+            (["-o", "pair.npz"], "this is an input file"),
             (["--report", "nowhere/r.html"], "there is no folder nowhere"),
         ],
     )
