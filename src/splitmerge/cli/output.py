@@ -1,4 +1,4 @@
-"""Text, JSON and complaints, also into a pipe that closes early."""
+"""Output of text, JSON and error messages, robust against closed pipes."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ import numpy as np
 
 
 def prepare_streams() -> None:
-    """Let a stream print ? for what it cannot: Greek in ASCII, a file name that is no text."""
+    """Replace characters that a stream cannot encode by "?", e.g. Greek letters or undecodable file names."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
 
 
 def say(text: str) -> None:
-    """Print to stdout; nobody is told when its reader has gone, as after `| head`."""
+    """Print to stdout; a pipe closed by its reader, e.g. `| head`, is not an error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
         _silence()
     except OSError:
-        # what is in the buffer would fail again at exit
+        # otherwise flushing the buffer would fail again at exit
         _silence()
         raise
 
 
 def complain(text: str, kind: str = "error: ") -> None:
-    """Print to stderr."""
+    """Print a message to stderr."""
     with suppress(OSError):
         print(f"splitmerge: {kind}{text}", file=sys.stderr, flush=True)
 
 
 def say_json(content: Any) -> None:
-    """One JSON object; numbers as they are, NaN and infinity as null."""
+    """Print one JSON object, with NaN and infinity as null."""
     say(json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """The value in terms of JSON."""
+    """Convert a value to types that JSON can represent."""
     if value is None or isinstance(value, (bool, str)):
-        # a verdict is a str with more to it
+        # convert subclasses of str, such as a verdict
         return value if value is None or isinstance(value, bool) else str(value)
     if isinstance(value, Enum):
         return value.name
@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
 
 
 def _silence() -> None:
-    """Send what still comes to nowhere."""
+    """Redirect stdout to the null device."""
     with suppress(OSError, ValueError, io.UnsupportedOperation):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
