@@ -74,13 +74,28 @@ def functions_in(tree):
     return found
 
 
-def calls_of(attribute):
-    """Where `….attribute(…)` is called: (module, function, the object as it is written)."""
-    places = []
+@cache
+def functions_of(name):
+    return functions_in(tree_of(name))
+
+
+@cache
+def _calls(name):
+    """Every call in a module with the innermost function around it."""
+    calls = [node for node in ast.walk(tree_of(name)) if isinstance(node, ast.Call)]
+
+    def around(node):
+        found = [f for f, where in functions_of(name) if where.lineno <= node.lineno <= where.end_lineno]
+        return found[-1] if found else ""
+
+    return [(around(node), node.func) for node in calls]
+
+
+def calls_of(wanted):
+    """Where `wanted(…)` and `….wanted(…)` are called: (module, function, the object as it is written or None)."""
     for name in PATHS:
-        functions = functions_in(tree_of(name))
-        for node in ast.walk(tree_of(name)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == attribute:
-                around = [f for f, d in functions if d.lineno <= node.lineno <= d.end_lineno]
-                places.append((name, around[-1] if around else "", ast.unparse(node.func.value)))
-    return places
+        for function, called in _calls(name):
+            if isinstance(called, ast.Attribute) and called.attr == wanted:
+                yield name, function, ast.unparse(called.value)
+            if isinstance(called, ast.Name) and called.id == wanted:
+                yield name, function, None

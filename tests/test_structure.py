@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from sources import PACKAGE, PATHS, functions_in, tree_of
+from sources import PACKAGE, PATHS, functions_in, functions_of
 
 # Modules in the package itself and in every folder below it; `__init__.py` is not counted.
 MAX_FLAT, MAX_MODULES = 12, 10
@@ -53,7 +53,7 @@ def over(limit, numbers):
 
 
 def every_function():
-    return [(f"{name}:{function}", node) for name in PATHS for function, node in functions_in(tree_of(name))]
+    return [(f"{name}:{function}", node) for name in PATHS for function, node in functions_of(name)]
 
 
 def modules_in(folder):
