@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from .arguments import check_callback, check_method, hint, stopping_rule, wanted
+from .arguments import checked
 from .checks import whole
 from .errors import NotConverged
 from .methods import Method
@@ -97,17 +98,13 @@ def solve(
     (True, 'certified')
     """
     began = time.perf_counter()
-    end, sigma = wanted(which, sigma)
-    known = hint(preconditioner, diagonal)
-    check_method(method, end, sigma, known, certify=certify)
-    check_callback(callback)
+    asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
+    problem = checked(Problem(*asked, None, x0, rng, callback, progress), diagonal)
     mended = mend(A, B, b_policy)
-    negate = end == "smallest" and method is not None and not method.subspace
+    negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
-    k = whole(k, "k", 1, pencil.n)
-    rule = stopping_rule(stop, tol, max_steps)
-    asked = A, B, k, end, sigma, method, tol, stop, max_steps, b_policy, bool(certify), known
-    problem = Problem(*asked, rule, x0, rng, callback, progress)
+    count = whole(k, "k", 1, pencil.n)
+    problem = problem if count is k else replace(problem, k=count)
     return carried_out(problem, pencil, mended, began)
 
 
