@@ -201,7 +201,7 @@ def _built(header: dict[str, Any], arrays: dict[str, Array], A: Any, B: Any) -> 
         shift=float(header["shift"]),
         method=_decoded(header["method"]),
         b_report=None if header["b_report"] is None else BReport(**header["b_report"]),
-        story=tuple(header["story"]),
+        told=tuple(header["story"]),
         problem=None if header["problem"] is None else _problem(header["problem"], arrays, n, A, B),
         spare=spare,
     )

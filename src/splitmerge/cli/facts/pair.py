@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ...arguments import checked, stopping_rule
+from ...arguments import stopping_rule
 from ...errors import NotPositiveDefinite
 from ...linalg.lanczos import LanczosProcess
 from ...methods.survey import MIN_SURVEY_STEPS, survey
@@ -139,8 +139,8 @@ def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
 
 def route(A: Any, B: Any, k: int, which: Any) -> list[str]:
     """The plan of `solve` for k eigenpairs, computed without any factorisation."""
-    problem = checked(Problem(A, B, k, which, None, None, 1e-8, None, None, "error", False), None)
-    problem = replace(problem, rule=stopping_rule(None, 1e-8, None))
+    rule = stopping_rule(None, 1e-8, None)
+    problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
     pencil = Pencil(A, B, equilibrate=True)
     return list(worded_plan(choose(problem, pencil), pencil, k))
 
