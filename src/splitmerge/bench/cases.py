@@ -39,7 +39,7 @@ class Case:
 
     @cached_property
     def leading(self) -> tuple[float, Array]:
-        """λ₁ and a B-orthonormal basis of its eigenspace, by LAPACK or, for sparse pairs, verified by inertia counts."""
+        """λ₁ and a B-orthonormal basis of its eigenspace, by LAPACK or (sparse) verified by inertia counts."""
         k = min(4, self.n)
         if sp.issparse(self.A):
             found = solve(self.A, self.B, k, tol=1e-11, certify=True, rng=0)
