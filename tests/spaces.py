@@ -1,7 +1,7 @@
 """Transformations of small pairs with everything that they need, and what a dense computation says of them."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,7 @@ class Space:
         y = np.ascontiguousarray(y)
         return self.transform.complete(self.transform.apply(y.copy(), self.transform.dual(y)))
 
+    @cached_property
     def matrix(self):
         """T in these coordinates."""
         unit = np.eye(self.transform.n, dtype=self.transform.dtype)
@@ -74,6 +75,7 @@ class Space:
     def duals(self, Y):
         return np.column_stack([self.transform.dual(np.ascontiguousarray(y)) for y in Y.T])
 
+    @cached_property
     def gram(self):
         """The matrix of the inner product."""
         return self.duals(np.eye(self.transform.n, dtype=self.transform.dtype))

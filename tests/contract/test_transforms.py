@@ -93,8 +93,8 @@ class TestLaws:
 
     def test_eigenvalues(self, space):
         """`value` maps those of T to those of the pencil."""
-        T = space.matrix()
-        G = space.gram()
+        T = space.matrix
+        G = space.gram
         thetas = scipy.linalg.eigh((G @ T + (G @ T).conj().T) / 2, (G + G.conj().T) / 2, eigvals_only=True)
         if not space.transform.direct:
             thetas = thetas[np.abs(thetas) > 1e-8]
