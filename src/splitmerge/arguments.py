@@ -17,7 +17,7 @@ MISPLACED_HINT = "preconditioner and diagonal are for the default method without
 
 
 def checked(problem: Problem, diagonal: Any) -> Problem:
-    """The problem with its arguments checked and its rule; the matrices, k and the start are checked with the pencil."""
+    """The problem with its arguments checked and its rule; matrices, k and start are checked with the pencil."""
     end, sigma = _wanted(problem.which, problem.sigma)
     method, callback = problem.method, problem.callback
     known = _hint(problem.preconditioner, diagonal)

@@ -47,19 +47,10 @@ def say_json(content: Any) -> None:
 
 def plain(value: Any) -> Any:
     """Convert a value to types that JSON can represent."""
-    if value is None or isinstance(value, (bool, str)):
-        # convert subclasses of str, such as a verdict
-        return value if value is None or isinstance(value, bool) else str(value)
-    if isinstance(value, Enum):
-        return value.name
-    if isinstance(value, np.ndarray):
+    if value is None or isinstance(value, (bool, int, float, str, Enum)):
+        return _scalar(value)
+    if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, int):
-        return value
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
@@ -67,6 +58,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return repr(value)
+
+
+def _scalar(value: Any) -> Any:
+    """Convert a scalar: enumerations to their names, subclasses of str to str, NaN and infinity to None."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, str):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _silence() -> None:

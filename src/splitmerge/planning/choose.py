@@ -6,6 +6,7 @@ from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
+from ..sparse_direct import Prediction
 from .costs import fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
 from .plan import Candidate, Engine, Map, Plan
 
@@ -90,27 +91,27 @@ def _reachable(residual: float | None, angle: float | None) -> bool:
 
 
 def _smallest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
-    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries.
-
-    Where a factorisation of A may take more time or memory than an iteration, the set-up compares the two.
-    """
+    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries."""
     inner = None if problem.method is None else problem.method.inner
-    entries = pencil.has_entries or lapack or _forms_all(problem, pencil)
-    if not entries or inner is not None:
+    entries = lapack or pencil.has_entries or _forms_all(problem, pencil)
+    if inner is not None or not entries:
         prediction = None if pencil.B is None or inner is not None else predicted(pencil.B)
         return Plan((Candidate(Engine.KRYLOV, Map.NEGATED),), prediction)
-    swapped = Candidate(Engine.KRYLOV, Map.SWAPPED, clear=True)
-    below = Candidate(Engine.KRYLOV, Map.SWAPPED_BELOW)
+    factorised = Candidate(Engine.KRYLOV, Map.SWAPPED, clear=True), Candidate(Engine.KRYLOV, Map.SWAPPED_BELOW)
     if lapack:
         direct = Candidate(Engine.LAPACK, Map.SWAPPED, clear=True), Candidate(Engine.LAPACK, Map.NEGATED)
-        return Plan((*direct, swapped, below))
+        return Plan((*direct, *factorised))
     prediction = predicted(pencil.A)
-    if prediction is None or is_quick(prediction, problem.k):
-        return Plan((swapped, below), prediction)
-    if fits(prediction) and not may_beat_factorisation(pencil, problem.k, prediction):
-        return Plan((swapped, below), prediction)
-    trial = Candidate(Engine.LOBPCG, Map.NEGATED, trial=True)
-    return Plan((trial, swapped, below), prediction)
+    if _is_worth_a_trial(pencil, problem.k, prediction):
+        return Plan((Candidate(Engine.LOBPCG, Map.NEGATED, trial=True), *factorised), prediction)
+    return Plan(factorised, prediction)
+
+
+def _is_worth_a_trial(pencil: Pencil, k: int, prediction: Prediction | None) -> bool:
+    """May a factorisation of A take more time or memory than LOBPCG, so that the set-up should compare the two?"""
+    if prediction is None or is_quick(prediction, k):
+        return False
+    return not fits(prediction) or may_beat_factorisation(pencil, k, prediction)
 
 
 def _matrix_free(problem: Problem, pencil: Pencil) -> Plan:

@@ -51,9 +51,7 @@ class Problem:
         return self.stop is not None or self.max_steps is not None or self.callback is not None or started
 
     def kept(self) -> Problem:
-        """What a solution keeps: without the start and the callback of this call."""
-        if self.x0 is None and self.callback is None:
-            return self
+        """What a solution keeps: without the rule, the start, the generator and the callback of this call."""
         stopping = self.tol, self.stop, self.max_steps
         rest = self.b_policy, self.certify, self.preconditioner
         return Problem(self.A, self.B, self.k, self.which, self.sigma, self.method, *stopping, *rest)
