@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import splitmerge as sm
-from splitmerge.bench.external import LADDER
+from splitmerge.bench.external import TOLERANCE_LADDER
 
 from .rivals import PEERS, K, Problem, Side, lanczos_products, limit, ours, peers, primme
 from .workspace import memory
@@ -61,9 +61,9 @@ def settle(side: Side, problem: Problem, k: int, patience: float) -> None:
     there is given up; `seconds` then is a lower bound.
     """
     known = side.tol is not None
-    index = LADDER.index(side.tol or (1e-5 if k == 1 else 1e-8))
+    index = TOLERANCE_LADDER.index(side.tol or (1e-5 if k == 1 else 1e-8))
     while not try_step(side, problem, k, index):
-        if not side.by_tol or index == len(LADDER) - 1:
+        if not side.by_tol or index == len(TOLERANCE_LADDER) - 1:
             side.state, side.seconds = "failed", np.inf
             return
         if side.seconds > patience:
@@ -71,7 +71,7 @@ def settle(side: Side, problem: Problem, k: int, patience: float) -> None:
             return
         # the error is mostly proportional to the tolerance
         ahead = 4 if side.error == np.inf else round(2 * np.log10(side.error))
-        index = min(index + max(1, ahead), len(LADDER) - 1)
+        index = min(index + max(1, ahead), len(TOLERANCE_LADDER) - 1)
     if known or not side.by_tol:
         return
     for stride in (2, 1):
@@ -81,10 +81,10 @@ def settle(side: Side, problem: Problem, k: int, patience: float) -> None:
 
 def try_step(side: Side, problem: Problem, k: int, index: int) -> bool:
     """Does the side arrive with this tolerance? Then it is the side's own, and a miss leaves a good one alone."""
-    seconds, error = clock(side, problem, k, LADDER[index])
+    seconds, error = clock(side, problem, k, TOLERANCE_LADDER[index])
     good = error <= SLACK
     if good:
-        side.tol, side.state = LADDER[index], "good"
+        side.tol, side.state = TOLERANCE_LADDER[index], "good"
     if good or side.state != "good":
         side.seconds, side.error = seconds, error
     return good

@@ -236,10 +236,10 @@ FROZEN = {
 def test_frozen(thing):
     names = [name for name in dir(thing) if not name.startswith("__")]
     assert len(names) >= 2
-    values = dict(vars(thing))
+    values = thing._asdict() if isinstance(thing, tuple) else dict(vars(thing))
     for name in [*names, "anything_new"]:
         with pytest.raises((FrozenInstanceError, AttributeError)):
             setattr(thing, name, None)
         with pytest.raises((FrozenInstanceError, AttributeError)):
             delattr(thing, name)
-    assert vars(thing) == values
+    assert (thing._asdict() if isinstance(thing, tuple) else vars(thing)) == values

@@ -68,7 +68,8 @@ class TestOneLoop:
 
     def test_who_runs(self):
         """Verification begins a run, and repeats it where the residuals miss the tolerance."""
-        assert places("until_end") == {("verification.completeness", "verify"), ("verification.confirm", "confirmed")}
+        begun, repeated = ("verification.completeness", "_Verification._confirm"), ("verification.confirm", "confirmed")
+        assert places("until_end") == {begun, repeated}
         assert names_called("Run") == {("solve", "carried_out")}
 
 

@@ -70,7 +70,9 @@ class TestRoundTrip:
         for M in {"A", "B"} - set(dense):
             np.testing.assert_array_equal(getattr(again.problem, M), getattr(sol.problem, M))
         # a file holds the words of explain, not the decisions behind them
-        expected = dataclasses.replace(sol, decisions=(), problem=dataclasses.replace(sol.problem, A=None, B=None))
+        expected = dataclasses.replace(
+            sol, decisions=(), told=sol.story, problem=dataclasses.replace(sol.problem, A=None, B=None)
+        )
         actual = dataclasses.replace(again, problem=dataclasses.replace(again.problem, A=None, B=None))
         different = differences(expected, actual)
         # NumPy's numbers come back as Python's

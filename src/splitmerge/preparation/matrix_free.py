@@ -72,7 +72,7 @@ def _best_trial(workspace: Workspace, *, must: bool) -> Trial | None:
         raise NotPositiveDefinite("no multiple of B was found that makes A + ηB positive definite; is B so?")
     costs = [lobpcg_seconds(pencil, k, trial.steps(DIGITS), trial.work) for trial in trials]
     best = int(np.argmin(costs))
-    figures = {"trials": tuple(trials), "seconds": costs[best], "prediction": prediction}
+    figures = {"trials": tuple(map(Trial.figures, trials)), "seconds": costs[best], "prediction": prediction}
     if prediction is not None:
         factorised = factorised_seconds(prediction, k)
         if not needed and factorised <= costs[best]:

@@ -132,15 +132,20 @@ def plus(A: Operator, c: float, B: Operator | None) -> Operator:
         raise ValueError("A − σB needs the entries of A and B; give matrices instead of matrix-free operators")
     size = A.size + abs(c) * (1.0 if B is None else B.size)
     if A.kind == "dense" or (B is not None and B.kind == "dense"):
-        M = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
-        if B is None:
-            M.flat[:: A.n + 1] += c
-        else:
-            M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
-        return dense_operator(M, size, 1.0)
+        return dense_operator(_dense_sum(A, c, B), size, 1.0)
     other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix
     M = sp.csr_array(A.matrix + c * other)
     return sparse_operator(M, size, 1.0)
+
+
+def _dense_sum(A: Operator, c: float, B: Operator | None) -> Array:
+    """A + c B as a dense array."""
+    M: Array = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
+    if B is None:
+        M.flat[:: A.n + 1] += c
+    else:
+        M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
+    return M
 
 
 def safe_scaling(size: float, dtype: np.dtype[Any], sign: int) -> float:

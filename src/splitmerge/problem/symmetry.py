@@ -49,7 +49,9 @@ def _largest_finite(a: Array) -> float:
 def _largest(a: Array) -> float:
     """max |Xᵢⱼ|; NaN or infinity if X has such an entry."""
     if a.dtype.kind == "c":
-        return float(np.max([np.abs(a[start : start + _TILE_ROWS]).max() for start in range(0, a.shape[0], _TILE_ROWS)]))
+        return float(
+            np.max([np.abs(a[start : start + _TILE_ROWS]).max() for start in range(0, a.shape[0], _TILE_ROWS)])
+        )
     return max(float(a.max()), -float(a.min()))
 
 

@@ -140,7 +140,7 @@ class TestEnds:
             sm.solve(HELD, method=LO(), **options)
 
     def test_near_null_of_a_wrong_shape(self):
-        for vectors, message in ((np.ones(900), "give columns"), (np.ones((5, 2)), "of length 900")):
+        for vectors, message in ((np.ones(900), r"shape \(n, r\)"), (np.ones((5, 2)), "with 900 rows")):
             with pytest.raises(ValueError, match=message):
                 sm.solve(HELD, which="smallest", method=LO(sm.MultiGrid(near_null=vectors)), rng=0)
 

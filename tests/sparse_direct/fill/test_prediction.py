@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from splitmerge import sparse_direct as backends
-from splitmerge.sparse_direct import costs, prediction
-from splitmerge.sparse_direct.aggregation import ball, coarser, hubs_last
-from splitmerge.sparse_direct.ordering import graph_of
+from splitmerge.sparse_direct import costs
+from splitmerge.sparse_direct.fill import prediction
+from splitmerge.sparse_direct.fill.coarsening import ball, coarser, hubs_last
+from splitmerge.sparse_direct.fill.ordering import graph_of
 
 
 def path(n: int) -> sp.csr_array:
@@ -87,7 +88,7 @@ PATTERNS = {
 def test_fill(name):
     K = dominant(PATTERNS[name])
     heights = np.diff(backends.symmetric_lu(K).L.indptr).astype(float)
-    nonzeros, flops = prediction.fill(K)
+    nonzeros, flops = prediction.predicted_fill(K)
     assert 1 / 2 < nonzeros / heights.sum() < 2
     assert 1 / 4 < flops / (heights**2).sum() < 4
 
@@ -98,7 +99,7 @@ def test_without_metis(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)
     K = dominant(PATTERNS[name])
     real = backends.symmetric_lu(K).L.nnz
-    assert 1 / 2.5 < prediction.fill(K).nonzeros / real < 2.5
+    assert 1 / 2.5 < prediction.predicted_fill(K).nonzeros / real < 2.5
 
 
 @pytest.mark.parametrize("n", [1, 2, 40, 300])
@@ -113,7 +114,7 @@ def test_columns_are_those_of_a_factor(n):
 def test_small_graphs_are_eliminated_exactly():
     pytest.importorskip("pymetis")
     K = dominant(grid(60, 60))
-    assert prediction.fill(K).nonzeros == backends.symmetric_lu(K).L.nnz
+    assert prediction.predicted_fill(K).nonzeros == backends.symmetric_lu(K).L.nnz
 
 
 def test_it_is_the_same_each_time():
@@ -124,7 +125,7 @@ class TestPrediction:
     def test_fields(self):
         K = dominant(PATTERNS["cube"])
         predicted = backends.predict(K)
-        assert (predicted.nonzeros, predicted.flops) == prediction.fill(K)
+        assert (predicted.nonzeros, predicted.flops) == prediction.predicted_fill(K)
         assert predicted.backend in backends.definite_factors(K).name
         assert 8 * predicted.nonzeros < predicted.bytes < 100 * predicted.nonzeros
         assert 0 < predicted.solve_seconds < predicted.seconds < 60

@@ -1,4 +1,4 @@
-"""What the paper says about the synthetic pairs."""
+"""The paper's claims about the synthetic pairs."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from . import table1
+from .. import table1
+from ..paper import LANCZOS_SHARES, TABLE1
+from ..results import Results
 from .judgement import Claim, Judgement, Word, by_share
-from .paper import LANCZOS_SHARES, TABLE1
-from .results import Results
 
-# a method that takes no more than so many times as long is slightly slower
-SLIGHTLY = 1.5
+# A method is "slightly slower" if it takes at most this multiple of the time of the other.
+SLIGHT_SLOWDOWN_RATIO = 1.5
 
 
 def _faster(results: Results, one: str, other: str, chosen: Callable[[int, int], bool] = lambda n, k: True) -> Any:
-    """In how many of the chosen cells one method is faster than another, of how many, and the range of the ratio."""
+    """The number of chosen cells in which `one` is faster than `other`, the number of cells, and the speed ratios."""
     ratios = {key: stats[other].seconds / stats[one].seconds for key, stats in results.cells.items() if chosen(*key)}
     return sum(ratio > 1 for ratio in ratios.values()), len(ratios), list(ratios.values())
 
@@ -52,8 +52,8 @@ def _merge_is_best(results: Results) -> Judgement:
         by_share(good, len(best)) if good < 0.9 * len(best) else "reproduced",
         f"fastest of the five in {good} of {len(best)} cells ({winners}); in the paper's table in "
         f"{theirs.count('Split-Merge')} of {len(theirs)}",
-        "Lanczos needs the fewest products of all; where it does not win, the vectors are so short that its "
-        "bookkeeping in Python costs more than it saves",
+        "Lanczos needs the fewest products; where it does not win, n is so small that its overhead in Python "
+        "exceeds the savings",
     )
 
 
@@ -65,7 +65,7 @@ def _small_n(results: Results) -> Judgement:
         by_share(good, total),
         f"faster than Lanczos in {good} of {total} cells with n = 256 (paper: 10 of 10); Lanczos over Split-Merge in "
         f"the mean {', '.join(means)}",
-        "the smaller n, the more the cost of a step is bookkeeping and the less its products",
+        "the smaller n, the larger the share of overhead in the cost of a step",
     )
 
 
@@ -74,9 +74,11 @@ def _lanczos_at_1024(results: Results) -> Judgement:
     paper = [row.split_merge / row.lanczos for (n, _), row in TABLE1.items() if n == 1024]
     mean = _mean(ratios)
     return Judgement(
-        "not reproduced" if mean <= 1 else "reproduced" if mean <= SLIGHTLY else "partly",
+        "not reproduced" if mean <= 1 else "reproduced" if mean <= SLIGHT_SLOWDOWN_RATIO else "partly",
         f"Split-Merge takes {mean:.2f} times as long in the mean of {total} cells (paper: {_mean(paper):.2f})",
-        "not slightly, but by far: the closer λ₂ is to λ₁, the more" if mean > SLIGHTLY else "",
+        "Lanczos is much faster, not slightly, and increasingly so as λ₂ approaches λ₁"
+        if mean > SLIGHT_SLOWDOWN_RATIO
+        else "",
     )
 
 
@@ -91,8 +93,8 @@ def _lanczos_fails(results: Results) -> Judgement:
             for key, share in shares.items()
         )
         + f"; with reorthogonalisation {min(careful):.0%} in the worst of all cells",
-        "even the plain three-term recurrence converges here: what fails in the paper is an implementation, not the "
-        "method",
+        "even the plain three-term recurrence converges here: the failure in the paper is one of the implementation, "
+        "not of the method",
     )
 
 
@@ -113,8 +115,8 @@ def _merge_beats_eigs(results: Results) -> Judgement:
         by_share(good, total),
         f"faster in {good} of {total} cells with n = 256 (paper: 10 of 10), and in {every[0]} of {every[1]} cells "
         f"overall (paper: {theirs})",
-        "eigsh factorises B in its time, and Split-Merge has it factorised beforehand: with the set-up counted it "
-        f"is faster in {whole} of {total}",
+        "the time of eigsh includes the factorisation of B, that of Split-Merge does not: with the set-up included, "
+        f"Split-Merge is faster in {whole} of {total}",
     )
 
 
@@ -126,9 +128,9 @@ def _gradient_beats_power(results: Results) -> Judgement:
         by_share(good, total),
         f"faster in {good} of {total} cells with κ_B < 10, Power over GD {min(ratios):.2f}–{max(ratios):.2f}; GD "
         f"needs {min(more):.1f}–{max(more):.1f} times Power's products with A",
-        f"the paper's own table bears it out in {sum(theirs)} of {len(theirs)} cells (not at n = 256, κ_B = 8). A "
-        "step of GD is a product with A and one with B, a step of Power one with A and two triangular solves; who "
-        "wins depends on how much slower the solves are than a product, and here they are not",
+        f"the paper's own table supports it in {sum(theirs)} of {len(theirs)} cells (not at n = 256, κ_B = 8). A "
+        "step of GD takes a product with A and one with B, a step of Power one with A and two triangular solves; GD "
+        "wins only if the solves are slower than a product, which is not the case here",
     )
 
 
@@ -142,8 +144,8 @@ def _mirror_beats_power(results: Results) -> Judgement:
         f"{min(ratios):.2f}–{max(ratios):.2f}; with the adaptive step in {adaptive[0]}, "
         f"{min(adaptive[2]):.2f}–{max(adaptive[2]):.2f}",
         (f"lost at κ_B = {', '.join(map(str, lost))}: " if lost else "")
-        + "with step α the part of eigenvalue λᵢ shrinks by |1 − 2α(1 − λᵢ/λ₁)|, and for small λᵢ that is 0.8–0.98 "
-        "when α is in [0.9, 0.99]: where the gap is large, these parts are the last to go",
+        + "with step α the component of eigenvalue λᵢ is damped by |1 − 2α(1 − λᵢ/λ₁)|, which for small λᵢ is 0.8–0.98 "
+        "if α is in [0.9, 0.99]: if the gap is large, these components converge last",
     )
 
 

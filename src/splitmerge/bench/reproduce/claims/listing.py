@@ -1,17 +1,17 @@
-"""The paper's claims, one by one: what it says, what was measured here, and whether the one bears the other out."""
+"""The list of the paper's claims, and a table of their judgements by the measurements."""
 
 from __future__ import annotations
 
-from ..report import Cell, Column, Table
-from . import claims_lapla, claims_table1, claims_theory
+from ...report import Cell, Column, Table
+from ..results import Results
+from . import lapla, table1, theory
 from .judgement import MARKS
-from .results import Results
 
-CLAIMS = (*claims_table1.CLAIMS, *claims_lapla.CLAIMS, *claims_theory.CLAIMS)
+CLAIMS = (*table1.CLAIMS, *lapla.CLAIMS, *theory.CLAIMS)
 
 
 def table(results: Results) -> Table:
-    """The claims with their judgements, for the report."""
+    """A table of the claims and their judgements, for the report."""
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
         judgement = claim.judged(results)
@@ -26,4 +26,4 @@ def table(results: Results) -> Table:
         )
     names = ("the paper says", "here", "figures", "why")
     columns = (Column("no."), *(Column(name, numeric=False) for name in names))
-    return Table("Every claim of the paper, judged by what was measured here", columns, tuple(rows), "claims")
+    return Table("Every claim of the paper, judged by our measurements", columns, tuple(rows), "claims")

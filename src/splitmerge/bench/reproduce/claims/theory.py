@@ -1,11 +1,11 @@
-"""What the paper proves."""
+"""The paper's theorems as claims."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..results import Results
 from .judgement import Claim, Judgement
-from .results import Results
 
 
 def _theorem(name: str, least: float, text: str, reason: str = "") -> Callable[[Results], Judgement]:
@@ -25,8 +25,8 @@ def _published_descent(results: Results) -> Judgement:
         f"f rose at the published iterates in {raised} of {results.theory['pairs']} runs with ρ = max(1, 1.01 t), by "
         f"up to {worst['published']:.0e} times its size; at their best multiples the largest rise was "
         f"{worst['merge']:.0e}",
-        "the surrogate bounds the Hessian at the iterate only, and with the ρ that brings the paper's speed a step "
-        "leaves its neighbourhood: the direction is right, the length is not",
+        "the surrogate bounds the Hessian only at the iterate, and with the ρ that gives the paper's speed a step "
+        "leaves the region where the bound holds: the direction is a descent direction, but the step is too long",
     )
 
 

@@ -1,4 +1,4 @@
-"""The graph of a sparse matrix, and the order in which METIS would eliminate its nodes."""
+"""The adjacency graph of a sparse matrix, and its nested dissection ordering by METIS."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..typing import Array
+from ...typing import Array
 
 
 def graph_of(K: Any) -> sp.csr_array:
-    """The off-diagonal pattern of K, as a matrix of ones."""
+    """The adjacency matrix of the graph of K: its off-diagonal sparsity pattern, with entries 1."""
     K = sp.csr_array(K)
     n = K.shape[0]
     rows = np.repeat(np.arange(n, dtype=K.indices.dtype), np.diff(K.indptr))
@@ -23,7 +23,7 @@ def graph_of(K: Any) -> sp.csr_array:
 
 
 def nested_dissection(graph: sp.csr_array) -> Array | None:
-    """The nodes in the order of METIS, None where that is not installed."""
+    """The fill-reducing nested dissection ordering by METIS; None if pymetis is not installed."""
     try:
         import pymetis
     except ImportError:

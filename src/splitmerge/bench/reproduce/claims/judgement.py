@@ -1,4 +1,4 @@
-"""What a claim is, and what a judgement on it."""
+"""Claims of the paper, and judgements on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .results import Results
+from ..results import Results
 
 Word = Literal["reproduced", "partly", "not reproduced", "not measured"]
 MARKS: dict[Word, Any] = {"reproduced": "good", "partly": "partly", "not reproduced": "bad", "not measured": "missing"}
@@ -14,7 +14,7 @@ MARKS: dict[Word, Any] = {"reproduced": "good", "partly": "partly", "not reprodu
 
 @dataclass(frozen=True)
 class Judgement:
-    """The word, our figures beside the paper's, and the reason."""
+    """A verdict, our figures next to the paper's, and the reason."""
 
     word: Word
     figures: str = ""
@@ -23,7 +23,10 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper states, in our words, where, and how it is judged; `size` is the n of the cells it is about."""
+    """A statement of the paper, its place, and the function that judges it.
+
+    `needs` names the field of `Results` that it is judged by, and `size` the n of the cells that it refers to.
+    """
 
     statement: str
     place: str
@@ -32,7 +35,7 @@ class Claim:
     size: int | None = None
 
     def judged(self, results: Results) -> Judgement:
-        """The judgement, unless what it needs was not measured."""
+        """The judgement; "not measured" if the required results are missing."""
         measured = bool(getattr(results, self.needs))
         if self.size is not None:
             measured = any(n == self.size for n, _ in results.cells)
@@ -40,5 +43,5 @@ class Claim:
 
 
 def by_share(good: int, total: int) -> Word:
-    """All, at least half, or less."""
+    """The verdict by the share of confirming cases: all, at least half, or fewer."""
     return "reproduced" if good == total else "partly" if 2 * good >= total else "not reproduced"

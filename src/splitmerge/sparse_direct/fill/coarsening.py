@@ -1,25 +1,27 @@
-"""Smaller graphs that stand for a large one: its nodes in groups, and a ball of it. Hubs are the last of all nodes."""
+"""Graph coarsening and BFS balls for fill prediction; high-degree nodes (hubs) are ordered last."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..typing import Array
+from ...typing import Array
 
-# Nodes without neighbours that become one, and the most hubs that there are.
-LONELY, HUBS = 4, 1000
+# Nodes without neighbours that are merged into one group.
+ISOLATED_NODES_PER_GROUP = 4
+# Upper limit of the number of hubs.
+MAX_HUB_NODES = 1000
 
 
 def hubs_last(graph: sp.csr_array) -> tuple[sp.csr_array, int]:
-    """The graph with its hubs at the end, and how many they are.
+    """The graph with its hubs ordered last, and the number of hubs.
 
-    They have far more neighbours than the mean, as a dense row has them, and stand for nothing but themselves.
+    Hubs are nodes of far more than average degree, such as those of dense rows; they are never merged with other nodes.
     """
     degrees = np.diff(graph.indptr)
     many = 10 * degrees.mean() + 10
-    if degrees.size > HUBS:
-        many = max(many, np.partition(degrees, -HUBS - 1)[-HUBS - 1])
+    if degrees.size > MAX_HUB_NODES:
+        many = max(many, np.partition(degrees, -MAX_HUB_NODES - 1)[-MAX_HUB_NODES - 1])
     count = int((degrees > many).sum())
     if not count:
         return graph, 0
@@ -28,9 +30,10 @@ def hubs_last(graph: sp.csr_array) -> tuple[sp.csr_array, int]:
 
 
 def coarser(graph: sp.csr_array, hubs: int, ratio: float, rng: np.random.Generator) -> sp.csr_array:
-    """The graph of groups of some `ratio` nodes, or of whole neighbourhoods where these are smaller.
+    """The quotient graph of groups of about `ratio` nodes, or of whole neighbourhoods if these are smaller.
 
-    Nodes with a higher number than all their neighbours are roots, and the others join the root with the highest.
+    Nodes are numbered at random. A node with a higher number than all its neighbours is a root; every other node joins
+    the adjacent root with the highest number.
     """
     n = graph.shape[0]
     rows = np.repeat(np.arange(n, dtype=graph.indices.dtype), np.diff(graph.indptr))
@@ -41,13 +44,13 @@ def coarser(graph: sp.csr_array, hubs: int, ratio: float, rng: np.random.Generat
     off = first != second
     edges = np.ones(int(off.sum()), np.int8)
     merged = sp.coo_array((edges, (first[off], second[off])), shape=(count, count)).tocsr()
-    # many edges between two groups are one
+    # collapse multiple edges between two groups into one
     merged.data = np.ones_like(merged.data)
     return merged
 
 
 def _owners(graph: sp.csr_array, rows: Array, plain: int, ratio: float, rng: np.random.Generator) -> Array:
-    """For each node the one that it is joined to; those from `plain` on are hubs."""
+    """The root that each node is merged with; nodes from index `plain` on are hubs."""
     n, columns = graph.shape[0], graph.indices
     numbers = rng.permutation(np.arange(n, dtype=columns.dtype))
     near = (rows < plain) & (columns < plain)
@@ -55,24 +58,24 @@ def _owners(graph: sp.csr_array, rows: Array, plain: int, ratio: float, rng: np.
     lonely = np.flatnonzero(degrees == 0)
     share = ratio * plain / max(degrees.sum(), 1)
     if share < 1:
-        # the same choice for both directions of an edge
+        # symmetric in the two end points, so that both directions of an edge are kept or dropped together
         near &= (numbers[rows] + numbers[columns]) % n < share * n
     rows, columns = rows[near], columns[near]
     owners = np.where(_highest(rows, columns, numbers, n) < numbers, np.arange(n), -1)
     node = np.argsort(numbers)
-    # next to a root, then next to one that has joined a root
+    # first the neighbours of roots, then the neighbours of nodes that have joined a root
     for _ in range(2):
         best = _highest(rows, columns, np.where(owners >= 0, numbers, -1), n)
         joined = (owners < 0) & (best >= 0)
         owners[joined] = owners[node[best[joined]]]
     alone = np.flatnonzero(owners < 0)
     owners[alone] = alone
-    owners[lonely] = lonely[np.arange(lonely.size) // LONELY * LONELY]
+    owners[lonely] = lonely[np.arange(lonely.size) // ISOLATED_NODES_PER_GROUP * ISOLATED_NODES_PER_GROUP]
     return owners
 
 
 def _highest(rows: Array, columns: Array, numbers: Array, n: int) -> Array:
-    """The highest number among the neighbours of each node, −1 without any."""
+    """The highest number among the neighbours of each node; −1 for a node without neighbours."""
     highest = np.full(n, -1, numbers.dtype)
     if rows.size:
         starts = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -81,7 +84,7 @@ def _highest(rows: Array, columns: Array, numbers: Array, n: int) -> Array:
 
 
 def _neighbours(graph: sp.csr_array, nodes: Array) -> Array:
-    """The neighbours of all these nodes, one list after the other."""
+    """The concatenated adjacency lists of `nodes`."""
     starts = graph.indptr[nodes]
     counts = graph.indptr[nodes + 1] - starts
     ends = np.cumsum(counts)
@@ -89,14 +92,17 @@ def _neighbours(graph: sp.csr_array, nodes: Array) -> Array:
 
 
 def ball(graph: sp.csr_array, hubs: int, size: int, rng: np.random.Generator) -> sp.csr_array:
-    """What so many nodes around a random one look like, with all hubs; further balls where its component ends."""
+    """The subgraph of the `size` nodes nearest to a random one (BFS) and all hubs.
+
+    If a connected component is exhausted, the search continues from further seeds.
+    """
     n = graph.shape[0]
     plain = np.roll(np.arange(n - hubs), -int(rng.integers(n - hubs)))
     seen, front = np.arange(n) >= n - hubs, plain[:1]
     count, seeds = 0, 1
     while count < size:
         if not front.size:
-            # components may be single nodes, so ever more at once
+            # components may be single nodes, so double the number of seeds each time
             seeds *= 2
             plain = plain[~seen[plain]]
             front = plain[:seeds]

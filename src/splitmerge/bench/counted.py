@@ -1,4 +1,4 @@
-"""What is asked of a solver, with operators that count where counting is asked for."""
+"""`Task`: the problem given to an external solver, with operators that count products and solves if requested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a solver is asked for, and what it may use; with `tally`, everything it gets counts."""
+    """A problem for an external solver; with `tally`, its operators count their applications in that dict."""
 
     A: Any
     B: Any
@@ -27,19 +27,19 @@ class Task:
     tally: dict[str, int] | None
 
     def given(self, letter: Literal["A", "B"]) -> Any:
-        """A or B as it is, or as an operator that counts its columns."""
+        """The matrix A or B, or an operator that counts the columns it is applied to."""
         X = self.A if letter == "A" else self.B
         return X if self.tally is None or X is None else self._counting(X.__matmul__, f"{letter}_products")
 
     def inverse(self, letter: Literal["A", "B"]) -> LinearOperator | None:
-        """A⁻¹ or B⁻¹ by a factorisation, by what SciPy has alone; None for the identity."""
+        """A⁻¹ or B⁻¹ as an operator, by a SciPy factorisation; None for the identity."""
         X = self.A if letter == "A" else self.B
         if X is None:
             return None
         return self._counting(_sparse_solve(X) if sp.issparse(X) else _dense_solve(X), f"{letter}_solves")
 
     def start(self) -> Array:
-        """k columns: those given, then random ones that are always the same."""
+        """A start block of k columns: those of `x0`, completed by fixed random ones."""
         X = np.random.default_rng(0).standard_normal((self.A.shape[0], self.k))
         if self.x0 is not None:
             own = self.x0.reshape(len(X), -1)[:, : self.k]

@@ -1,46 +1,49 @@
-"""`splitmerge info`: what kind of pair this is, what `solve` would do with it, and what would be wrong."""
+"""`splitmerge info`: properties of a pair, the plan of `solve` for it, and problems with the data."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .arguments import FILES, Code, Mistake, add_common, add_json, add_pair, epilog, read
-from .output import say, say_json
+from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, epilog, read
+from ..output import say, say_json
 
 if TYPE_CHECKING:
-    from .matrix_facts import Facts
+    from ..facts.matrix import Facts
 
 EXAMPLES = """\
-  splitmerge info K.mtx M.mtx             sizes, definiteness, condition, the ends of the spectrum, the route
-  splitmerge info pair.npz --json         the same for other programs"""
+  splitmerge info K.mtx M.mtx             sizes, definiteness, condition, ends of the spectrum, solution plan
+  splitmerge info pair.npz --json         machine-readable output"""
 
-NOTE = """What is wrong with a pair is told as a finding, with exit code 0: only a file that cannot be read is an error.
-B and A are factorised for this, unless that is predicted to take more than some seconds or the memory."""
+NOTE = """Problems of a pair are reported as findings, with exit code 0; only an unreadable file is an error.
+A and B are factorised, unless this is predicted to exceed 10 seconds or the available memory."""
+
+# Condition number of B from which it is reported as nearly singular.
+NEARLY_SINGULAR_CONDITION = 1e12
 
 
 def add(subparsers: Any) -> None:
-    """The options."""
+    """Add the parser of this command."""
     parser = subparsers.add_parser(
         "info",
-        help="what kind of pair this is, and how it would be solved",
-        description="What can be told of a pair without solving it.",
+        help="show the properties of a pair and how it would be solved",
+        description="Report properties of a pair without solving the eigenvalue problem.",
         epilog=epilog(EXAMPLES, NOTE, FILES),
     )
     add_pair(parser)
-    parser.add_argument("-k", type=int, default=6, metavar="N", help="for how many pairs to plan (default: 6)")
+    parser.add_argument("-k", type=int, default=6, metavar="N", help="number of eigenpairs to plan for (default: 6)")
     add_json(parser)
     add_common(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look, and tell."""
+    """Examine the pair and print the result."""
     if args.k < 1:
-        raise Mistake(f"argument -k: {args.k} is less than 1")
+        raise Mistake(f"argument -k: {args.k} is less than 1; give at least 1")
     told = examine(*read(args), args.k)
     if args.json:
-        from ..bench.provenance import provenance
+        from ...bench.provenance import provenance
 
         say_json(told | {"provenance": provenance(args.typed, None)})
     else:
@@ -49,13 +52,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
-    """All that is told, by name; what could not be found out is None."""
-    from .matrix_facts import facts
+    """All properties by name; unknown ones are None."""
+    from ..facts.matrix import facts
 
     matrices = {"A": facts(A, "A")} | ({} if B is None else {"B": facts(B, "B")})
     findings = [text for matrix in matrices.values() for text in matrix.findings]
     if B is not None and A.shape != B.shape:
-        findings.append(f"A is {A.shape[0]}×{A.shape[0]} and B is {B.shape[0]}×{B.shape[0]}: no pair.")
+        findings.append(f"A is {A.shape[0]}×{A.shape[0]} and B is {B.shape[0]}×{B.shape[0]}: the sizes must be equal.")
     told: dict[str, Any] = {**matrices, "B": matrices.get("B"), "definiteness": {}, "condition": None, "costs": {}}
     told |= {"spectrum": None, "routes": {}, "findings": findings}
     if not findings:
@@ -64,8 +67,8 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
 
 
 def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
-    """What takes factorisations, of a pair that is sound so far."""
-    from .pair_facts import Definite, condition, costs, definiteness, operators, route, spectrum
+    """Add the properties that need factorisations, for a pair without findings so far."""
+    from ..facts.pair import Definite, condition, costs, definiteness, operators, route, spectrum
 
     op_A, op_B = operators(A, B)
     found: dict[str, Definite] = {}
@@ -89,19 +92,20 @@ def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
     if B is None or B.word == "unknown":
         return []
     if not B.definite:
-        said = f"B is {B.word} ({B.how}): solve refuses it unless --b-policy is restrict or ridge."
+        said = f"B is {B.word} ({B.how}): solve raises an error unless --b-policy is restrict or ridge."
         if told["B"].empty_rows:
             said += f" {told['B'].empty_rows} of its rows are zero."
         if B.word == "indefinite" and found["A"].definite:
             said += " A is positive definite: are the files in the right order?"
         return [said]
     number = told["condition"]["number"]
-    return [f"B is nearly singular: its condition number is about {number:.1e}."] if number > 1e12 else []
+    nearly_singular = number > NEARLY_SINGULAR_CONDITION
+    return [f"B is nearly singular: its condition number is about {number:.1e}."] if nearly_singular else []
 
 
 def as_text(told: dict[str, Any]) -> str:
-    """For a reader."""
-    from .pair_facts import number
+    """The properties as text."""
+    from ..facts.pair import number
 
     lines = [*_matrix_lines(told["A"], told), *([] if told["B"] is None else _matrix_lines(told["B"], told))]
     if told["B"] is None:
@@ -111,22 +115,22 @@ def as_text(told: dict[str, Any]) -> str:
     if told["spectrum"] is not None:
         ends = told["spectrum"]
         lines.append(
-            f"spectrum  the largest is at least {number(ends['largest'], 6)}, the smallest at most "
+            f"spectrum  the largest eigenvalue is at least {number(ends['largest'], 6)}, the smallest at most "
             f"{number(ends['smallest'], 6)}: {ends['how']}"
         )
     for which, said in told["routes"].items():
-        lines += [f"how solve finds the {which}, in the order of its plan", *(f"  {line}" for line in said)]
+        lines += [f"plan of solve for the {which} eigenvalues, in order", *(f"  {line}" for line in said)]
     findings = [f"finding: {text}" for text in told["findings"]]
-    return "\n".join([*lines, *(findings or ["nothing is wrong with this pair"])])
+    return "\n".join([*lines, *(findings or ["no problems found"])])
 
 
 def _matrix_lines(matrix: Facts, told: dict[str, Any]) -> list[str]:
-    from .pair_facts import number
+    from ..facts.pair import number
 
     n, name = matrix.n, matrix.name
     low, high = matrix.diagonal
     word = "Hermitian" if matrix.dtype.startswith("complex") else "symmetric"
-    even = f"{word} to the last bit" if matrix.asymmetry == 0 else f"max |X − Xᴴ| = {matrix.asymmetry:.1e} max |X|"
+    even = f"exactly {word}" if matrix.asymmetry == 0 else f"max |X − Xᴴ| = {matrix.asymmetry:.1e} max |X|"
     lines = [
         f"{name}  {n} × {n}, {matrix.kind}, {matrix.dtype}, {matrix.nonzeros} nonzeros ({100 * matrix.density:.3g} %)",
         f"   {even}; entries from {number(matrix.least)} to {number(matrix.largest)}, "
@@ -138,7 +142,7 @@ def _matrix_lines(matrix: Facts, told: dict[str, Any]) -> list[str]:
     cost = told["costs"].get(name)
     if cost is not None:
         lines.append(
-            f"   a factorisation by {cost.backend} is predicted to take {cost.seconds:.2g} s on one core and "
+            f"   factorisation by {cost.backend} is predicted to take {cost.seconds:.2g} s on one core and "
             f"{cost.bytes / 2**30:.2g} GiB"
         )
     return lines

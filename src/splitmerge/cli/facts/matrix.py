@@ -1,4 +1,4 @@
-"""What can be told of one matrix by looking at its entries, however bad it is."""
+"""Properties of one matrix computed from its entries, for valid and invalid matrices."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..problem.adapt import working_dtype
-from ..problem.symmetry import tolerable
-from ..typing import Array
+from ...problem.adapt import working_dtype
+from ...problem.symmetry import tolerable
+from ...typing import Array
 
 
 @dataclass(frozen=True)
 class Facts:
-    """One matrix; `findings` are the reasons why it could not be solved with, in sentences."""
+    """Properties of a matrix; `findings` are sentences on the problems that prevent a solution."""
 
     name: str
     n: int
@@ -34,7 +34,7 @@ class Facts:
 
 
 def facts(M: Any, name: str) -> Facts:
-    """Look at every entry once or twice."""
+    """The properties of M, from one or two passes over its entries."""
     sparse = bool(sp.issparse(M))
     n = M.shape[0]
     entries: Array = M.data if sparse else np.asarray(M).ravel()
@@ -64,10 +64,10 @@ def facts(M: Any, name: str) -> Facts:
 def _findings(M: Any, name: str, sizes: Array, asymmetry: float) -> list[str]:
     bad = int((~np.isfinite(sizes)).sum())
     if M.shape[0] == 0:
-        return [f"{name} is empty: there is nothing to solve."]
+        return [f"{name} is empty: give a matrix with at least one row."]
     if bad:
         which = "entry that is" if bad == 1 else "entries that are"
-        return [f"{name} has {bad} {which} NaN or infinite: clean the data first."]
+        return [f"{name} has {bad} {which} NaN or infinite: remove or replace them."]
     if not sizes.size:
         return [f"{name} is zero."]
     if asymmetry <= tolerable(1.0, working_dtype(M.dtype, name)):
@@ -76,19 +76,19 @@ def _findings(M: Any, name: str, sizes: Array, asymmetry: float) -> list[str]:
     found = f"{name} is not {word}: max |X − Xᴴ| is {asymmetry:.3g} of the largest entry."
     upper, lower = (_strict(M, part) for part in (sp.triu, sp.tril))
     if not upper or not lower:
-        found += f" Only its {'lower' if not upper else 'upper'} triangle has entries: add its mirror image."
+        found += f" Only its {'lower' if not upper else 'upper'} triangle has entries: add its conjugate transpose."
     return [found]
 
 
 def _strict(M: Any, part: Any) -> int:
-    """Entries beyond the diagonal, above it for `triu`."""
+    """The number of nonzeros strictly above (`triu`) or below (`tril`) the diagonal."""
     return int(part(sp.coo_array(M), 1 if part is sp.triu else -1).count_nonzero())
 
 
 def _asymmetry(M: Any, sparse: bool) -> float:
     if not M.shape[0]:
         return 0.0
-    # unsigned numbers and bits have no difference
+    # unsigned integers and booleans cannot be subtracted
     M = M.astype(np.result_type(M.dtype, np.float64)) if M.dtype.kind in "biu" else M
     difference = abs(M - M.conj().T)
     return float(difference.max()) if not sparse or difference.nnz else 0.0

@@ -1,4 +1,4 @@
-"""The page of `splitmerge solve --report`: the pairs, how they converged, and how they were found."""
+"""The HTML report of `splitmerge solve --report`: eigenpairs, convergence history, and the solution path."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COLUMNS = (
     Column("residual", "‖Au − λBu‖ relative to |λ| ‖Bu‖, recomputed from A and B"),
     Column("error bound", "an eigenvalue lies within this distance of the value"),
     Column("angle bound", "sine of the angle between the vector and the eigenspace of its cluster"),
-    Column("cluster", "values too near to each other to be told apart have the same number"),
+    Column("cluster", "eigenvalues that are too close to be separated have the same cluster number"),
 )
 
 
 def report_of(solution: Solution, files: Sequence[str], command: str, seed: int) -> Report:
     """The report of a solution."""
-    # a page is passed on: it names files, not folders
+    # reports are shared, so they contain file names without folders
     names = " and ".join(PurePath(file).name for file in files)
     verdict = f"Completeness: {solution.verdict} ({solution.verdict.why})."
     return Report(
@@ -40,7 +40,7 @@ def report_of(solution: Solution, files: Sequence[str], command: str, seed: int)
 
 
 def pairs(solution: Solution) -> Table:
-    """A row a pair."""
+    """A table with one row per eigenpair."""
     digits = digits_of(solution)
     columns = (
         solution.eigenvalues,
@@ -64,7 +64,7 @@ def pairs(solution: Solution) -> Table:
 
 
 def convergence(solution: Solution) -> tuple[Block, ...]:
-    """The residual against products and against seconds, a curve a pair."""
+    """Plots of the residual against products and seconds, with one curve per eigenpair."""
     history = solution.history.to_dict()
     if not history["pair"].size:
         return (Text(("LAPACK computed the pairs directly, so there are no steps to show.",)),)
@@ -76,7 +76,7 @@ def convergence(solution: Solution) -> tuple[Block, ...]:
 
 
 def _series(history: dict[str, np.ndarray], column: str) -> tuple[Series, ...]:
-    """A curve for each pair, of what a logarithm can show."""
+    """One curve per eigenpair, restricted to positive finite residuals for the logarithmic axis."""
     shown = np.isfinite(history["residual"]) & (history["residual"] > 0)
     found = []
     for pair in np.unique(history["pair"]).tolist():
