@@ -22,7 +22,7 @@ LAYERS = (
     ("preparation",),
     ("verification",),
     ("solution",),
-    ("arguments", "solve", "iterates", "eigsh"),
+    ("arguments", "solve", "iterates", "eigsh", "eigsh_request"),
     ("io",),
     ("gallery",),
     ("",),
