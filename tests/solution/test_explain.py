@@ -14,7 +14,6 @@ from asking import tridiagonal
 from checking import choices, each_method, each_route, each_solver, figures_of, operator_of, partial
 from pairs import EASY, HARD, shifted_pair
 from splitmerge import Reason
-from splitmerge.errors import Abandoned
 from splitmerge.methods.mixed_precision import MixedPrecision
 from splitmerge.planning import costs
 from splitmerge.planning.costs import expected_products
@@ -278,11 +277,8 @@ class TestOtherDecisions:
         assert all(0 < trial["rate"] < 1 for trial in figures["trials"])
         assert figures["seconds"] > 0
 
-    def test_an_abandoned_candidate_leaves_no_decision(self, monkeypatch):
-        def abandon(*_):
-            raise Abandoned
-
-        monkeypatch.setattr(MixedPrecision, "accept", abandon)
+    def test_a_candidate_that_fails_leaves_no_decision(self, monkeypatch):
+        monkeypatch.setattr(MixedPrecision, "accept", lambda *_: Reason.UNCONFIRMED)
         sol = sm.solve(*LARGE, rng=0)
         assert [decision.choice.name for decision in sol.decisions] == ["WANTED", "SOLVER", "ITERATION"]
         assert sol.converged
