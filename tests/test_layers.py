@@ -22,7 +22,7 @@ LAYERS = (
     ("preparation",),
     ("verification",),
     ("solution",),
-    ("arguments", "solve", "iterates", "eigsh", "eigsh_request"),
+    ("arguments", "solve", "iterates", "eigsh_request", "eigsh"),
     ("io",),
     ("gallery",),
     ("",),

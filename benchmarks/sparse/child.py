@@ -1,8 +1,8 @@
-"""One job in a process of its own, under a limit of address space: `python -m benchmarks.child JOB` with JOB in JSON.
+"""One job in a separate process with limited address space: `python -m benchmarks.sparse.child JOB`, JOB in JSON.
 
-A job names a `side` and either a `pair` (a file) or `n` and `kappa` of a B that is an operator. The answer, in JSON,
-has its seconds (without the making of the pair), largest residual, values and peak memory; the pairs go to a file `out`
-if one is named.
+A job names a `side` (solver) and either a `pair` (file) or `n` and `kappa` for a matrix-free B. The answer, in JSON,
+has the seconds (without building the pair), the largest residual, the eigenvalues and the peak memory; eigenpairs are
+written to the file `out` if given.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from threadpoolctl import threadpool_limits
 
 import splitmerge as sm
 
+from ..rivals import primme
 from . import fem
 from .processes import read_pair
-from .rivals import primme
-from .sparse_race import GOAL, Side, Task, attempt
-from .sparse_rivals import lobpcg_sides, ours, shift_invert
+from .race import RESIDUAL_TOLERANCE, Side, Task, attempt
+from .solvers import lobpcg_sides, ours, shift_invert
 
-GIB = 2**30
-# a run below so many seconds was the warm-up of another one
-WARM = 5.0
+BYTES_PER_GIB = 2**30
+# A run shorter than this is a warm-up and is repeated.
+WARM_UP_SECONDS = 5.0
 
 
 def peak() -> float:
-    """The most memory that was resident so far, in GiB."""
+    """Peak resident memory in GiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def operator_side(name: str, task: Task, counter: list[int]) -> Side:
-    """The largest pair when B can only be applied to one vector at a time."""
+    """A solver of the largest eigenpair with a matrix-free B that is applied to single vectors."""
     A, B, n = task.A, task.B, task.n
 
     def times(x: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def operator_side(name: str, task: Task, counter: list[int]) -> Side:
     if name == "primme" and primme is None:
         raise SystemExit("PRIMME is not installed")
     runs: dict[str, Any] = {
-        "ours": lambda _: sm.solve(A, op, 1, tol=GOAL, rng=0),
+        "ours": lambda _: sm.solve(A, op, 1, tol=RESIDUAL_TOLERANCE, rng=0),
         "eigsh": lambda tol: eigsh(A, 1, M=op, which="LA", v0=v0, tol=tol),
         "lobpcg": lambda tol: lobpcg(A, v0[:, None].copy(), B=op, tol=tol, maxiter=20_000),
         "primme": lambda tol: primme.eigsh(A, 1, M=op, which="LA", tol=tol),
@@ -73,11 +73,11 @@ def main() -> None:
         side = pair_side(job["side"], task)
     before = peak()
     if job.get("gib"):
-        # the libraries and the stacks of their threads count, too
-        resource.setrlimit(resource.RLIMIT_AS, (int(job["gib"] * GIB), resource.RLIM_INFINITY))
+        # the limit includes shared libraries and thread stacks
+        resource.setrlimit(resource.RLIMIT_AS, (int(job["gib"] * BYTES_PER_GIB), resource.RLIM_INFINITY))
     with threadpool_limits(job["threads"]):
         seconds, error, pairs = attempt(side, task, job["tol"])
-        if seconds < WARM and pairs is not None:
+        if seconds < WARM_UP_SECONDS and pairs is not None:
             counter[0] = 0
             seconds, error, pairs = attempt(side, task, job["tol"])
     answer = {

@@ -1,7 +1,7 @@
-"""Sides of a sparse comparison, timed in turn and judged by the same code.
+"""Interleaved timing of solvers on sparse pairs, with residuals evaluated by the same code.
 
-A side that misses the accuracy is run again with a tighter tolerance, and one that overshoots it with a looser one, so
-that everyone is compared at about the same residual.
+A solver that misses the accuracy is run again with a tighter tolerance, and one that exceeds it with a looser one, so
+that all are compared at about the same residual.
 """
 
 from __future__ import annotations
@@ -21,25 +21,27 @@ try:
 except ImportError:
     pymetis = None
 
-GOAL = 1e-8
-# goals are met when they are met to rounding
-SLACK = 1.01
-# eigenvalues are the same up to this, far above what residuals of GOAL allow and far below the gaps here
-SAME = 1e-6
-ROUNDS, LONG = 3, 20.0
-TIGHTENINGS = 4
+RESIDUAL_TOLERANCE = 1e-8
+# Factor by which a residual may exceed its tolerance, to allow for rounding.
+RESIDUAL_SLACK_FACTOR = 1.01
+# Relative distance up to which eigenvalues are equal: far above the error at RESIDUAL_TOLERANCE, far below the gaps.
+EIGENVALUE_TOLERANCE = 1e-6
+# Interleaved rounds; runs longer than LONG_RUN_SECONDS are timed once.
+TIMING_ROUNDS, LONG_RUN_SECONDS = 3, 20.0
+# Repetitions with a tighter tolerance.
+MAX_TIGHTENINGS = 4
 MISSED_PAIR = "missed a pair"
 
 Pairs = tuple[np.ndarray, np.ndarray]
 
 
 class Absent(Exception):
-    """The side cannot run here; the text says what is missing."""
+    """A solver is not available; the message names the missing package."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Pairs from another process, which took its time itself."""
+    """Eigenpairs from another process, with the time measured there."""
 
     pairs: Pairs
     seconds: float
@@ -47,7 +49,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Task:
-    """k pairs at one end of (A, B); values and vectors are judged with A and B as they are here."""
+    """The problem: k eigenpairs at one end of the spectrum of (A, B); results are evaluated with these A and B."""
 
     A: Any
     B: Any
@@ -59,12 +61,12 @@ class Task:
         return self.A.shape[0]
 
     def ordered(self, pairs: Pairs) -> Pairs:
-        """Best first."""
+        """The pairs sorted best first."""
         order = np.argsort(pairs[0])[:: 1 if self.which == "smallest" else -1]
         return pairs[0][order], pairs[1][:, order]
 
     def residual(self, pairs: Pairs) -> float:
-        """max ‖Au − λBu‖ / (|λ|‖Bu‖); infinite when there are not k independent pairs."""
+        """max ‖Au − λBu‖ / (|λ|‖Bu‖); infinite if there are not k linearly independent pairs."""
         values, X = pairs
         if X.shape != (self.n, self.k) or not np.isfinite(X).all():
             return np.inf
@@ -77,23 +79,23 @@ class Task:
         return float((np.linalg.norm(R, axis=0) / (np.abs(values) * np.linalg.norm(BX, axis=0))).max())
 
     def worse(self, values: np.ndarray | None, known: np.ndarray) -> bool:
-        """Is one of the values beyond what is known, towards the middle of the spectrum?"""
+        """Is one of the values farther inside the spectrum than the known ones, so that an eigenvalue is missing?"""
         sign = 1 if self.which == "smallest" else -1
-        return values is not None and bool((sign * (values - known) > SAME * np.abs(known)).any())
+        return values is not None and bool((sign * (values - known) > EIGENVALUE_TOLERANCE * np.abs(known)).any())
 
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:
-        return one.shape == other.shape and bool((np.abs(one - other) <= SAME * np.abs(other)).all())
+        return one.shape == other.shape and bool((np.abs(one - other) <= EIGENVALUE_TOLERANCE * np.abs(other)).all())
 
 
 @dataclass
 class Side:
-    """One way to the pairs: `run` is a function of a tolerance that starts from the bare matrices."""
+    """A solver: `run` is a function of a tolerance that starts from the plain matrices."""
 
     name: str
     variant: str
     run: Callable[[float], Any]
     by_tol: bool = True
-    tol: float = GOAL
+    tol: float = RESIDUAL_TOLERANCE
     seconds: float = np.inf
     error: float = np.inf
     values: np.ndarray | None = None
@@ -103,7 +105,7 @@ class Side:
 
 
 def attempt(side: Side, task: Task, tol: float) -> tuple[float, float, Pairs | None]:
-    """Seconds, largest residual and pairs of one run; the residual is infinite when the solver gives up."""
+    """Seconds, largest residual and eigenpairs of one run; the residual is infinite if the solver fails."""
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -112,14 +114,14 @@ def attempt(side: Side, task: Task, tol: float) -> tuple[float, float, Pairs | N
         except Absent:
             raise
         except Exception as failure:
-            # whatever it is, the row shows it
+            # report any failure in the notes of the row
             side.notes.append(f"{type(failure).__name__}: {str(failure).strip().split(chr(10))[0][:90]}")
             return time.perf_counter() - begin, np.inf, None
     seconds = time.perf_counter() - begin
     if isinstance(result, Timed):
         result, seconds = result.pairs, result.seconds
     if hasattr(result, "eigenvectors"):
-        # the words of the run that counts
+        # keep the explanation of the fastest run
         side.explained = result.explain() if seconds < side.seconds else side.explained
         result = result.eigenvalues, result.eigenvectors
     pairs = task.ordered(result)
@@ -127,11 +129,11 @@ def attempt(side: Side, task: Task, tol: float) -> tuple[float, float, Pairs | N
 
 
 def settle(side: Side, task: Task, known: np.ndarray | None) -> None:
-    """Tighten a tolerance that misses, loosen one that overshoots; this warms the side up, too.
+    """Tighten a tolerance that is not sufficient, loosen one that is too strict; this is also the warm-up.
 
-    A side misses by its residual, or by a pair that is worse than the `known` ones.
+    A solver misses if its residual is too large, or if an eigenvalue of the `known` ones is missing.
     """
-    for _ in range(TIGHTENINGS + 1):
+    for _ in range(MAX_TIGHTENINGS + 1):
         try:
             side.seconds, side.error, pairs = attempt(side, task, side.tol)
         except Absent as missing:
@@ -140,7 +142,7 @@ def settle(side: Side, task: Task, known: np.ndarray | None) -> None:
             return
         side.values = None if pairs is None else pairs[0]
         complete = known is None or not task.worse(side.values, known)
-        if side.error <= SLACK * GOAL and complete:
+        if side.error <= RESIDUAL_SLACK_FACTOR * RESIDUAL_TOLERANCE and complete:
             side.state = "good"
             break
         if not np.isfinite(side.error):
@@ -150,31 +152,31 @@ def settle(side: Side, task: Task, known: np.ndarray | None) -> None:
         if not side.by_tol or side.tol < 1e-14:
             return
         side.notes.append(f"tol {side.tol:.1e} left {side.error:.1e}{'' if complete else ' and ' + MISSED_PAIR}")
-        side.tol /= max(1.5 * side.error / GOAL, 1.5 if complete else 100)
+        side.tol /= max(1.5 * side.error / RESIDUAL_TOLERANCE, 1.5 if complete else 100)
     for _ in range(2):
-        room = GOAL / max(side.error, 1e-16)
-        if side.state != "good" or not side.by_tol or side.seconds > LONG or room < 10:
+        room = RESIDUAL_TOLERANCE / max(side.error, 1e-16)
+        if side.state != "good" or not side.by_tol or side.seconds > LONG_RUN_SECONDS or room < 10:
             return
         looser = side.tol * 10 ** np.floor(min(np.log10(room), 3))
         seconds, error, pairs = attempt(side, task, looser)
-        if error > SLACK * GOAL or pairs is None or not task.same(pairs[0], side.values):
+        if error > RESIDUAL_SLACK_FACTOR * RESIDUAL_TOLERANCE or pairs is None or not task.same(pairs[0], side.values):
             return
         side.tol, side.seconds, side.error = looser, min(seconds, side.seconds), error
 
 
-def race(sides: list[Side], task: Task, rounds: int = ROUNDS) -> None:
-    """The best time of every side over interleaved rounds, and who has the right pairs; the first side is ours."""
+def race(sides: list[Side], task: Task, rounds: int = TIMING_ROUNDS) -> None:
+    """The best time of every solver over interleaved rounds, and a check of their eigenvalues; the first is ours."""
     for side in sides:
         settle(side, task, truth(sides, task))
         print(f"    {side.name}, {side.variant}: {side.state} {side.seconds:.2f} s", flush=True)
     racing = [side for side in sides if side.state == "good"]
     for turn in range(rounds - 1 if racing else 0):
-        # everyone follows everyone else at some time
+        # rotate the order, so that each solver runs after different ones
         for side in racing[turn % len(racing) :] + racing[: turn % len(racing)]:
-            if side.seconds > LONG:
+            if side.seconds > LONG_RUN_SECONDS:
                 continue
             seconds, error, _ = attempt(side, task, side.tol)
-            if error <= SLACK * GOAL:
+            if error <= RESIDUAL_SLACK_FACTOR * RESIDUAL_TOLERANCE:
                 side.seconds = min(side.seconds, seconds)
             else:
                 side.notes.append(f"one run left {error:.1e}")
@@ -185,7 +187,7 @@ def race(sides: list[Side], task: Task, rounds: int = ROUNDS) -> None:
 
 
 def truth(sides: list[Side], task: Task) -> np.ndarray | None:
-    """The best values that anyone has so far: a side can miss eigenvalues but not invent better ones."""
+    """The most extreme eigenvalues found so far: a solver can miss eigenvalues but not find spurious extreme ones."""
     every = np.array([side.values for side in sides if side.state == "good"])
     if not every.size:
         return None
@@ -193,7 +195,7 @@ def truth(sides: list[Side], task: Task) -> np.ndarray | None:
 
 
 def symmetric_lu(K: Any) -> tuple[Any, np.ndarray]:
-    """SuperLU without pivoting in the best order at hand, and that order."""
+    """SuperLU without pivoting, with the best available fill-reducing ordering, and that ordering."""
     n = K.shape[0]
     order = np.arange(n)
     if pymetis is not None:
@@ -212,22 +214,22 @@ def symmetric_lu(K: Any) -> tuple[Any, np.ndarray]:
 
 
 def inertia(task: Task, values: np.ndarray | None) -> str:
-    """Do as many eigenvalues lie before the last one as were found there? By Sylvester's law at τ just before it."""
+    """Compare the inertia count at τ, just before the last eigenvalue, with the number of eigenvalues found."""
     if values is None:
-        return "inertia: nobody has arrived"
+        return "inertia: no solver reached the accuracy"
     sign = 1 if task.which == "smallest" else -1
-    tau = values[-1] - sign * SAME * abs(values[-1])
+    tau = values[-1] - sign * EIGENVALUE_TOLERANCE * abs(values[-1])
     lu = symmetric_lu(task.A - tau * task.B)[0]
     assert (lu.perm_r == lu.perm_c).all(), "SuperLU has pivoted"
     count, found = int((sign * lu.U.diagonal() < 0).sum()), int((sign * values < sign * tau).sum())
-    word = "as found" if count == found else f"BUT {found} WERE FOUND"
+    word = "all found" if count == found else f"BUT {found} WERE FOUND"
     return f"inertia: {count} eigenvalues {'below' if sign > 0 else 'above'} {tau:.8g}, {word}"
 
 
 def report(sides: list[Side], title: str, inertias: str = "") -> list[dict[str, Any]]:
-    """A line for every side; above 1 we are faster."""
+    """Print one line per solver and return the rows; a ratio above 1 means that we are faster."""
     mine = sides[0]
-    print(f"  {title}: seconds, and each side's time / ours")
+    print(f"  {title}: seconds, and each solver's time / ours")
     rows = []
     for side in sides:
         ratio = side.seconds / mine.seconds if side.state == mine.state == "good" else None
@@ -257,16 +259,16 @@ def report(sides: list[Side], title: str, inertias: str = "") -> list[dict[str, 
 
 
 def verdict(sides: list[Side]) -> str:
-    """The best of every family, and where we lose."""
+    """The fastest variant of every solver, and whether one is faster than ours."""
     mine, others = sides[0], sides[1:]
     if mine.state != "good":
-        return f"WE DID NOT ARRIVE: {mine.state}"
+        return f"OUR RESULT MISSES THE ACCURACY: {mine.state}"
     best: dict[str, Side] = {}
     for side in others:
         if side.state == "good" and side.seconds < best.get(side.name, Side("", "", print)).seconds:
             best[side.name] = side
     if not best:
-        return "nobody else arrived"
+        return "no other solver reached the accuracy"
     parts = [f"{name} {side.seconds / mine.seconds:.2f}" for name, side in best.items()]
     fastest = min(best.values(), key=lambda side: side.seconds)
     word = "" if fastest.seconds >= mine.seconds else f"; WE LOSE to {fastest.name}, {fastest.variant}"

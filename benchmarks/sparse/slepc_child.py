@@ -1,4 +1,4 @@
-"""SLEPc by itself: run by a Python that has slepc4py, needs NumPy only, and takes its own time.
+"""SLEPc in a separate Python with slepc4py; needs only NumPy otherwise, and measures its own time.
 
 slepc_child.py PAIR.npz OUT.npz WAY K TOL
 """
@@ -26,7 +26,7 @@ def matrix(pair, letter):
 
 
 def configured(way, k, tol):
-    """The k smallest by shift-invert Krylov–Schur ("cholesky", "lu" or "mumps") or by LOBPCG with GAMG ("gamg")."""
+    """An EPS for the k smallest: shift-invert Krylov–Schur ("cholesky", "lu", "mumps") or LOBPCG with GAMG ("gamg")."""
     E = SLEPc.EPS().create()
     E.setProblemType(SLEPc.EPS.ProblemType.GHEP)
     E.setDimensions(k)

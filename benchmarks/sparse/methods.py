@@ -1,4 +1,4 @@
-"""The paper's five methods on Lapla3, with a factor of B and with conjugate gradients."""
+"""The paper's five methods on Lapla3, with a Cholesky factor of B and with conjugate gradients."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scipy.sparse.linalg import eigsh
 import splitmerge as sm
 
 from .fem import Matrices
-from .sparse_race import LONG
-from .sparse_rivals import by_degree
+from .race import LONG_RUN_SECONDS
+from .solvers import by_degree
 
-ANGLE = 1e-6
+SINE_TOLERANCE = 1e-6
 CG = sm.ConjugateGradient(max_steps=30)
 METHODS: dict[str, dict[str, sm.Method]] = {
     "GD": {"Cholesky": sm.GradientDescent(inner=sm.Cholesky()), "PCG": sm.GradientDescent(inner=CG)},
@@ -38,7 +38,7 @@ class Run:
     failure: str = ""
 
     def again(self, A: Any, B: Any, rule: Any) -> None:
-        if self.failure or (self.solution is not None and self.solution.seconds.total > LONG):
+        if self.failure or (self.solution is not None and self.solution.seconds.total > LONG_RUN_SECONDS):
             return
         try:
             solution = sm.solve(A, B, method=self.method, stop=rule, max_steps=10**7, rng=0)
@@ -49,24 +49,24 @@ class Run:
 
 
 def sine(B: Any, u: np.ndarray, x: np.ndarray) -> float:
-    """sin of the B-angle of x to u, by the difference: the cosine would lose half of the digits."""
+    """The sine of the B-angle between x and u, computed from the difference to avoid cancellation in the cosine."""
     x, u = x / np.sqrt(x @ (B @ x)), u / np.sqrt(u @ (B @ u))
     rest = x - u * (u @ (B @ x))
     return float(np.sqrt(max(rest @ (B @ rest), 0.0)))
 
 
 def measure(pair: Matrices, rounds: int, cap: float) -> list[dict[str, Any]]:
-    """Steps, products, solves and seconds to sin θ ≤ 1e-6, the runs of all methods in turn."""
+    """Steps, products, solves and seconds to sin θ ≤ 1e-6, from interleaved runs of all methods."""
     A, B = pair
     u = eigsh(A, 1, M=B, Minv=by_degree(B), which="LA", tol=0)[1][:, 0]
-    rule = sm.SineAngle(u, ANGLE) | sm.MaxSeconds(cap)
+    rule = sm.SineAngle(u, SINE_TOLERANCE) | sm.MaxSeconds(cap)
     runs = {(name, kind): Run(method) for name, kinds in METHODS.items() for kind, method in kinds.items()}
     for _ in range(rounds):
         for run in runs.values():
             run.again(A, B, rule)
-    print(f"  to sin θ ≤ {ANGLE:.0e}, at most {cap:.0f} s each. Products and solves are those of the iteration;")
-    print("  GD and PMD solve with B only in the set-up. Last, the time with the factor / this time, and (of the")
-    print("  iteration alone): above 1 the factor loses.")
+    print(f"  to sin θ ≤ {SINE_TOLERANCE:.0e}, at most {cap:.0f} s each. Products and solves exclude the set-up;")
+    print("  GD and PMD solve with B only in the set-up. Last column: the time with Cholesky / this time, and (for the")
+    print("  iteration alone); above 1 Cholesky is slower.")
     heads = {"A": 8, "B": 8, "B solves": 9, "P solves": 9, "setup/s": 9, "iter/s": 9, "sin θ": 9, "Cholesky/PCG": 16}
     print(f"    {'method':<12}{'inner':<13}{'steps':>7}" + "".join(f"{text:>{wide}}" for text, wide in heads.items()))
     rows = []

@@ -1,6 +1,6 @@
-"""`sm.solve` and its peers on sparse pairs, each called as its own documentation advises.
+"""The solvers of the sparse comparison: `sm.solve` and others, each called as its documentation recommends.
 
-Every function takes a tolerance that is meant relative to λ and turns it into the units of its solver.
+Every function takes a tolerance relative to λ and converts it to the criterion of its solver.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
 
 import splitmerge as sm
 
+from ..rivals import primme
 from .processes import Elsewhere
-from .rivals import primme
-from .sparse_race import GOAL, Absent, Pairs, Side, Task, pymetis, symmetric_lu
+from .race import RESIDUAL_TOLERANCE, Absent, Pairs, Side, Task, pymetis, symmetric_lu
 
 try:
     import pyamg
@@ -27,8 +27,9 @@ try:
 except ImportError:
     cholmod = None
 
-LOBPCG_STEPS = 500
-GUARDS = 5
+LOBPCG_MAX_STEPS = 500
+# Additional vectors of a LOBPCG block.
+GUARD_VECTORS = 5
 
 Solve = Callable[[np.ndarray], np.ndarray]
 
@@ -38,14 +39,14 @@ def inverse(n: int, solve: Solve) -> LinearOperator:
 
 
 def by_degree(K: Any) -> LinearOperator:
-    """SuperLU for a symmetric matrix: the best that SciPy has alone."""
+    """SuperLU with minimum degree ordering, the best symmetric factorisation in SciPy."""
     options = {"SymmetricMode": True}
     lu = splu(sp.csc_array(K), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
     return inverse(K.shape[0], lu.solve)
 
 
 def by_metis(K: Any) -> LinearOperator:
-    """SuperLU in an order of nested dissection."""
+    """SuperLU with nested dissection ordering by METIS."""
     if pymetis is None:
         raise Absent("pymetis is not installed")
     lu, order = symmetric_lu(K)
@@ -72,15 +73,15 @@ FACTORS = {
 
 
 def multigrid(K: Any) -> LinearOperator:
-    """One V-cycle of smoothed aggregation, without the near-null space of the boundary."""
+    """One smoothed aggregation V-cycle of PyAMG with its default near-nullspace."""
     if pyamg is None:
         raise Absent("pyamg is not installed")
-    # pyamg knows only the old class of sparse matrices in some releases
+    # some releases of PyAMG do not accept sparse arrays
     return pyamg.smoothed_aggregation_solver(sp.csr_matrix(K)).aspreconditioner()
 
 
 def scale(task: Task, M: LinearOperator) -> tuple[float, float]:
-    """λ and ‖Bu‖ of about the first pair with uᵀBu = 1: lobpcg and PRIMME measure ‖Au − λBu‖ without them."""
+    """Estimates of λ and ‖Bu‖ (uᵀBu = 1) of the first pair, because lobpcg and PRIMME use absolute residuals."""
     u = M @ (task.B @ np.ones(task.n))
     Bu = task.B @ u
     square = u @ Bu
@@ -88,7 +89,7 @@ def scale(task: Task, M: LinearOperator) -> tuple[float, float]:
 
 
 def largest_sides(task: Task) -> list[Side]:
-    """The k largest: B is what has to be factorised."""
+    """Solvers of the k largest, which need a factorisation of B."""
     A, B, k = task.A, task.B, task.k
     v0 = np.random.default_rng(1).standard_normal(task.n)
 
@@ -96,7 +97,7 @@ def largest_sides(task: Task) -> list[Side]:
         return lambda tol: eigsh(A, k, M=B, Minv=factor(B), which="LA", v0=v0, tol=tol)
 
     return [
-        Side("ours", "tol=1e-8", lambda _: sm.solve(A, B, k, tol=GOAL, rng=0), by_tol=False),
+        Side("ours", "tol=1e-8", lambda _: sm.solve(A, B, k, tol=RESIDUAL_TOLERANCE, rng=0), by_tol=False),
         Side("eigsh", "M=B", lambda tol: eigsh(A, k, M=B, which="LA", v0=v0, tol=tol)),
         *(Side("eigsh Minv", name, with_factor(factor)) for name, factor in FACTORS.items()),
     ]
@@ -104,13 +105,13 @@ def largest_sides(task: Task) -> list[Side]:
 
 def ours(task: Task) -> Side:
     def run(_: float) -> sm.Solution:
-        return sm.solve(task.A, task.B, task.k, which="smallest", tol=GOAL, rng=0)
+        return sm.solve(task.A, task.B, task.k, which="smallest", tol=RESIDUAL_TOLERANCE, rng=0)
 
     return Side("ours", "tol=1e-8", run, by_tol=False)
 
 
 def lobpcg_sides(task: Task) -> list[Side]:
-    """lobpcg with pyamg, with as many vectors as pairs and with some more; it waits for those, too."""
+    """lobpcg with PyAMG, with k vectors and with guard vectors, whose convergence lobpcg also awaits."""
     rng = np.random.default_rng(1)
 
     def blocked(guards: int) -> Callable[[float], Pairs]:
@@ -119,17 +120,17 @@ def lobpcg_sides(task: Task) -> list[Side]:
         def run(tol: float) -> Pairs:
             M = multigrid(task.A)
             allowed = tol * np.prod(scale(task, M))
-            values, vectors = lobpcg(task.A, X.copy(), task.B, M, tol=allowed, maxiter=LOBPCG_STEPS, largest=False)
+            values, vectors = lobpcg(task.A, X.copy(), task.B, M, tol=allowed, maxiter=LOBPCG_MAX_STEPS, largest=False)
             order = np.argsort(values)[: task.k]
             return values[order], vectors[:, order]
 
         return run
 
-    return [Side("lobpcg", f"pyamg, {task.k + guards} vectors", blocked(guards)) for guards in (0, GUARDS)]
+    return [Side("lobpcg", f"pyamg, {task.k + guards} vectors", blocked(guards)) for guards in (0, GUARD_VECTORS)]
 
 
 def primme_sides(task: Task) -> list[Side]:
-    """PRIMME with pyamg by both of its methods; the test of convergence is ours, as its own is relative to max |λ|."""
+    """PRIMME with PyAMG, by two methods; our convergence test replaces its own, which is relative to max |λ|."""
 
     def by(method: str) -> Callable[[float], Pairs]:
         def run(tol: float) -> Pairs:
@@ -166,7 +167,7 @@ def slepc_sides(task: Task) -> list[Side]:
 
 
 def shift_invert(task: Task) -> list[Side]:
-    """eigsh about σ = 0: as it is, and with better factorisations."""
+    """Shift-invert eigsh at σ = 0, with its default and with better factorisations."""
     A, B, k = task.A, task.B, task.k
     v0 = np.random.default_rng(1).standard_normal(task.n)
 

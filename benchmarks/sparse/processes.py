@@ -1,4 +1,4 @@
-"""Sides in processes of their own: SLEPc, which Debian has for its own Python, and those under a limit."""
+"""Solvers in separate processes: SLEPc, which may need another Python, and runs with time or memory limits."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
-from .sparse_race import Absent, Task, Timed
+from .race import Absent, Task, Timed
 
 HERE = Path(__file__).resolve().parent
-SECONDS = 900
-# SLEPC_PYTHON names the Python that has slepc4py
+# Time limit per run.
+MAX_SECONDS = 900
+# Default Python interpreter with slepc4py; the environment variable SLEPC_PYTHON overrides it.
 DEBIAN = "/usr/bin/python3"
 PARTS = ("data", "indices", "indptr")
 
 
 def environment() -> dict[str, str]:
-    """This one's, with the threads that are in force now."""
+    """The environment of this process, with its current thread limits."""
     threads = str(max((info["num_threads"] for info in threadpool_info()), default=1))
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     return {**os.environ, **dict.fromkeys(names, threads)}
@@ -44,7 +45,7 @@ def read_pair(path: str) -> tuple[sp.csr_array, sp.csr_array]:
 
 @cache
 def slepc_settings() -> dict[str, str] | None:
-    """PETSC_DIR and SLEPC_DIR, without which Debian's Python does not find them; None when there is no SLEPc."""
+    """PETSC_DIR and SLEPC_DIR, which Debian's packages need; None if SLEPc is not installed."""
     settings = {}
     for name in ("petsc", "slepc"):
         found = sorted(Path(f"/usr/lib/{name}dir").glob(f"{name}*/*-real"))
@@ -60,19 +61,19 @@ def slepc_settings() -> dict[str, str] | None:
 
 
 def bare() -> dict[str, str]:
-    """The environment without what belongs to this Python."""
+    """The environment without the variables of this Python."""
     return {name: value for name, value in environment().items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
 
 
 class Elsewhere:
-    """Other processes on one task; the pair is written once, outside of the time."""
+    """Runs of one task in other processes; the pair is written once, outside the timed region."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
         self.folder = tempfile.TemporaryDirectory()
 
     def files(self) -> tuple[Path, Path]:
-        """The pair, and where the answer goes."""
+        """The files of the pair and of the answer."""
         source, target = (Path(self.folder.name) / name for name in ("pair.npz", "out.npz"))
         if not source.exists():
             write_pair(source, self.task.A, self.task.B)
@@ -88,9 +89,9 @@ class Elsewhere:
         command = [python, str(HERE / "slepc_child.py"), str(source), str(target), way, str(self.task.k), str(tol)]
         env = {**bare(), **settings}
         try:
-            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=SECONDS)
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=MAX_SECONDS)
         except subprocess.TimeoutExpired:
-            raise RuntimeError(f"> {SECONDS} s") from None
+            raise RuntimeError(f"> {MAX_SECONDS} s") from None
         if not target.exists():
             raise RuntimeError((done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1])
         with np.load(target) as out:
@@ -101,7 +102,7 @@ class Elsewhere:
         source, target = self.files()
         threads = max(info["num_threads"] for info in threadpool_info())
         job = {"side": "eigsh", "pair": str(source), "k": self.task.k, "tol": tol, "threads": threads}
-        answer = child({**job, "out": str(target)}, SECONDS)
+        answer = child({**job, "out": str(target)}, MAX_SECONDS)
         if answer.get("failed"):
             raise RuntimeError(answer["failed"])
         with np.load(target) as out:
@@ -109,11 +110,11 @@ class Elsewhere:
 
 
 def child(job: dict[str, Any], limit: float) -> dict[str, Any]:
-    """What `benchmarks.child` says about a job; "failed" tells why when it has come to nothing."""
-    command = [sys.executable, "-m", "benchmarks.child", json.dumps(job)]
+    """The answer of `benchmarks.sparse.child` to a job; "failed" gives the reason of a failure."""
+    command = [sys.executable, "-m", "benchmarks.sparse.child", json.dumps(job)]
     try:
         done = subprocess.run(
-            command, env=environment(), cwd=HERE.parent, capture_output=True, text=True, check=False, timeout=limit
+            command, env=environment(), cwd=HERE.parents[1], capture_output=True, text=True, check=False, timeout=limit
         )
     except subprocess.TimeoutExpired:
         return {"failed": f"> {limit:.0f} s", "timeout": True}
