@@ -9,7 +9,7 @@ from splitmerge.problem.target import Target
 
 N, CAPACITY = 48, 24
 # the null space of a semidefinite B has no coordinates, and MINRES has too few digits
-NAMES = ["Whitened, identity", "Whitened", "BInner", "BInner by conjugate gradients", "ShiftInvert, negated"]
+NAMES = ["Whitened, identity", "Whitened", "BInner", "ShiftInvert, negated"]
 each_space = pytest.mark.parametrize("name", NAMES)
 each_dtype = pytest.mark.parametrize("dtype", [float, complex], ids=["real", "complex"])
 each_width = pytest.mark.parametrize("width", [1, 3])
@@ -236,6 +236,16 @@ def test_the_order_of_the_target(dtype, target):
     rising = np.sort(values)
     np.testing.assert_array_equal(values, rising[target.order(rising)])
     assert basis.shift == 0
+
+
+def test_inexact_solves():
+    """With conjugate gradients to nearly the last digit, the invariant holds to nearly the last digit."""
+    space = SPACES["BInner by conjugate gradients"](N, complex)
+    basis = grown(space, 3, 15)
+    values, S, _ = basis.ritz(basis.size)
+    basis.restart(values[:7], S[:, :7])
+    basis.grow(3)
+    check(space, basis)
 
 
 def test_semi_orthogonal():

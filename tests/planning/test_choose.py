@@ -205,10 +205,12 @@ class TestSmallest:
         assert plan == Plan((self.SWAPPED, self.BELOW))
 
     def test_without_entries(self):
-        """A small operator A is formed, unless B has no entries either: then nothing could be factorised."""
+        """A small operator A is formed, as an iteration for its smallest takes more products than it has columns."""
         A, B = matrices("sparse", 1000)
         assert choose(*asked(Counted(A), B, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
         assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
+        # nothing is factorised where B has no entries
+        assert choose(*asked(Counted(A), Counted(B), which="smallest")) == Plan((self.NEGATED,), forms_A=True)
         assert choose(*asked(A, Counted(B), which="smallest")) == Plan((self.NEGATED,))
         A = tridiagonal(1001)
         assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.NEGATED,))
