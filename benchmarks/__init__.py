@@ -1,1 +1,1 @@
-"""Speed as ratios, both sides timed in one run: `python -m benchmarks [NAME …]`, all of them without a name."""
+"""Benchmarks as speed ratios of solvers timed in the same run: `python -m benchmarks [NAME …]` (default: all)."""

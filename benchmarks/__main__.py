@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import cca, discriminants, overhead, peers, sparse
+from . import cca, discriminants, overhead, peers
+from .sparse import parts as sparse
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "overhead": overhead.main,
@@ -20,7 +21,7 @@ def main() -> None:
     names = sys.argv[1:] or list(BENCHMARKS)
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+        sys.exit(f"unknown benchmark {', '.join(unknown)}; give one or more of {', '.join(BENCHMARKS)}")
     for name in names:
         BENCHMARKS[name]()
 

@@ -1,7 +1,7 @@
-"""Canonical correlations: against scikit-learn's CCA and cca-zoo's, and of text-like views too wide for covariances.
+"""CCA against scikit-learn and cca-zoo, and for sparse text-like views that are too wide to form covariances.
 
-`python -m benchmarks.cca`. Ratios are of sides timed alternately in one run; the text runs in a process of its own,
-whose peak of memory is told.
+`python -m benchmarks.cca`. Ratios are of interleaved timings in the same run; the text benchmark runs in a separate
+process to measure its peak memory.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ try:
 except ImportError:
     ZooCCA = None
 
-ROWS, COLUMNS, COMPONENTS, ROUNDS = 5000, 500, 5, 3
-TEXT_ROWS, WORDS, TOPICS, LENGTH = 50_000, 20_000, 12, 24
+ROWS, COLUMNS, COMPONENTS, TIMING_ROUNDS = 5000, 500, 5, 3
+TEXT_ROWS, WORDS, TOPICS, WORDS_PER_DOCUMENT = 50_000, 20_000, 12, 24
 
 
 def oracle(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
@@ -37,13 +37,13 @@ def oracle(X: np.ndarray, Y: np.ndarray, k: int) -> np.ndarray:
 
 
 def correlations(estimator: Any, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Of the scores, computed for all sides by the same code."""
+    """Correlations of the scores, computed by the same code for all estimators."""
     x, y = estimator.transform([X, Y]) if estimator.__module__.startswith("cca_zoo") else estimator.transform(X, Y)
     return np.array([np.corrcoef(a, b)[0, 1] for a, b in zip(x.T, y.T, strict=True)])
 
 
 def fitted(estimator: Any, X: np.ndarray, Y: np.ndarray) -> float:
-    """The seconds of a fit; cca-zoo's takes a list of views."""
+    """Seconds of a fit; cca-zoo takes a list of views."""
     views = ([X, Y],) if estimator.__module__.startswith("cca_zoo") else (X, Y)
     begin = time.perf_counter()
     estimator.fit(*views)
@@ -55,16 +55,16 @@ def against_others() -> None:
     true = oracle(X, Y, COMPONENTS)
     print(f"CCA {ROWS} × ({COLUMNS} + {COLUMNS}), k = {COMPONENTS}")
     if ZooCCA is None:
-        print("  cca-zoo is not installed and so left out")
+        print("  cca-zoo is not installed, skipped")
     for threads in (1, None):
         sides: dict[str, Any] = {"ours": CCA(COMPONENTS), "scikit-learn's": TheirCCA(COMPONENTS)}
         if ZooCCA is not None:
             sides["cca-zoo's"] = ZooCCA(COMPONENTS)
         seconds = dict.fromkeys(sides, np.inf)
         with threadpool_limits(threads), warnings.catch_warnings():
-            # scikit-learn's may stop before it has converged
+            # scikit-learn warns if it stops before convergence
             warnings.simplefilter("ignore")
-            for _ in range(ROUNDS):
+            for _ in range(TIMING_ROUNDS):
                 for name, side in sides.items():
                     seconds[name] = min(seconds[name], fitted(side, X, Y))
         for name, side in sides.items():
@@ -74,19 +74,19 @@ def against_others() -> None:
 
 
 def documents(topics: np.ndarray, words: int, rng: np.random.Generator) -> sp.csr_array:
-    """Counts of words: some half of each document is about its topic, the rest is not; Zipf's law in both."""
+    """Word counts with Zipf's law; about half of the words of each document depend on its topic."""
     zipf = 1 / np.arange(1, words + 1)
     order = [rng.permutation(words) for _ in range(TOPICS)]
-    drawn = rng.choice(words, (len(topics), LENGTH), p=zipf / zipf.sum())
+    drawn = rng.choice(words, (len(topics), WORDS_PER_DOCUMENT), p=zipf / zipf.sum())
     for topic, ranks in enumerate(order):
         about = (topics == topic)[:, None] & (rng.random(drawn.shape) < 0.5)
         drawn[about] = ranks[drawn[about]]
-    rows = np.repeat(np.arange(len(topics)), LENGTH)
+    rows = np.repeat(np.arange(len(topics)), WORDS_PER_DOCUMENT)
     return sp.coo_array((np.ones(drawn.size), (rows, drawn.ravel())), shape=(len(topics), words)).tocsr()
 
 
 def text(ridge: float) -> None:
-    """In this process."""
+    """The text benchmark, run in this process."""
     rng = np.random.default_rng(0)
     topics = rng.integers(TOPICS, size=TEXT_ROWS)
     X, Y = documents(topics, WORDS, rng), documents(topics, WORDS, rng)
@@ -97,14 +97,14 @@ def text(ridge: float) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     full = X.nnz / TEXT_ROWS / WORDS
     print(f"  {TEXT_ROWS} × ({WORDS} + {WORDS}), {full:.2%} full, k = 10, ridge {ridge:g}: {seconds:.3g} s,")
-    print(f"  a peak of {peak / 2**20:.2f} GiB ({before / 2**20:.2f} before the fit)")
+    print(f"  peak memory {peak / 2**20:.2f} GiB ({before / 2**20:.2f} before the fit)")
     print(f"  correlations {np.array2string(cca.correlations_, precision=4)}")
     print("  " + cca.route_.replace("\n", "\n  "))
 
 
 def main() -> None:
     against_others()
-    print("CCA of text-like views, never formed")
+    print("CCA of sparse text-like views, matrix-free")
     sys.stdout.flush()
     subprocess.run([sys.executable, "-m", "benchmarks.cca", "0.1"], check=True)
 

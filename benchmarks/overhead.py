@@ -1,6 +1,6 @@
-"""What Python adds to the BLAS calls of a step: both timed alternately in one run, one thread.
+"""Python overhead of a step relative to its BLAS calls, from interleaved timings with one thread.
 
-`python -m benchmarks.overhead --base COMMIT` compares small solves with those of a commit instead.
+`python -m benchmarks.overhead --base COMMIT` compares small solves with those of another commit instead.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ import splitmerge as sm
 
 from . import since
 
-STEPS, ROUNDS = 200, 25
+# Steps per timed run, and interleaved runs of which the fastest counts.
+STEPS_PER_RUN, TIMING_ROUNDS = 200, 25
 
 
 def fastest(sides: dict[str, Callable[[], None]]) -> dict[str, float]:
-    """Seconds a step of each side: the minimum of `ROUNDS` interleaved runs of `STEPS` steps."""
+    """Seconds per step of each variant: the minimum of `TIMING_ROUNDS` interleaved runs of `STEPS_PER_RUN` steps."""
     best = dict.fromkeys(sides, np.inf)
-    for _, (name, side) in itertools.product(range(ROUNDS), sides.items()):
+    for _, (name, side) in itertools.product(range(TIMING_ROUNDS), sides.items()):
         begin = time.perf_counter()
         side()
-        best[name] = min(best[name], (time.perf_counter() - begin) / STEPS)
+        best[name] = min(best[name], (time.perf_counter() - begin) / STEPS_PER_RUN)
     return best
 
 
 def blas_alone(A: np.ndarray, U: np.ndarray, x: np.ndarray, vectors: bool) -> None:
-    """The calls of a Split-Merge step: 2 products, 2 solves; with `vectors` also 4 + 1 dots and 5 axpys."""
+    """The BLAS calls of a Split-Merge step: 2 products and 2 solves; with `vectors` also 5 dots and 5 axpys."""
     y = x.copy()
-    for _ in range(STEPS):
+    for _ in range(STEPS_PER_RUN):
         for _ in range(2):
             blas.dsymv(1.0, A, x)
             blas.dtrsv(U, blas.dtrsv(U, x, trans=1), overwrite_x=1)
@@ -46,17 +47,17 @@ def blas_alone(A: np.ndarray, U: np.ndarray, x: np.ndarray, vectors: bool) -> No
 
 
 def steps_alone(pencil: sm.Pencil, x: np.ndarray) -> None:
-    """The generator, without a driver."""
-    for _ in itertools.islice(sm.iterates(pencil, method=sm.SplitMerge(), x0=x), STEPS + 1):
+    """The iterations alone, without driver."""
+    for _ in itertools.islice(sm.iterates(pencil, method=sm.SplitMerge(), x0=x), STEPS_PER_RUN + 1):
         pass
 
 
 def whole_loop(A: np.ndarray, B: np.ndarray, x: np.ndarray) -> float:
-    """The iteration of `solve`: steps, history with residuals, stopping rule."""
+    """The loop of `solve`: steps, history with residuals, stopping rule."""
     try:
-        sm.solve(A, B, x0=x, method=sm.SplitMerge(), stop=sm.Residual(1e-300) | sm.MaxSteps(STEPS))
+        sm.solve(A, B, x0=x, method=sm.SplitMerge(), stop=sm.Residual(1e-300) | sm.MaxSteps(STEPS_PER_RUN))
     except sm.NotConverged as failure:
-        return failure.solution.seconds.iteration / STEPS
+        return failure.solution.seconds.iteration / STEPS_PER_RUN
     raise AssertionError("a residual of 1e-300 was reached")
 
 
@@ -67,8 +68,8 @@ def main() -> None:
             A, B = sm.gallery.synthetic_pair(n, 3, rng=0)
             x = np.random.default_rng(0).standard_normal(n)
             pencil = sm.Pencil(A, B)
-            next(sm.iterates(pencil, method=sm.SplitMerge(), x0=x))  # factorise outside the time
-            # the same arrays on both sides: where an array lies in memory changes the speed of BLAS
+            next(sm.iterates(pencil, method=sm.SplitMerge(), x0=x))  # factorise outside the timed region
+            # use the same arrays for all variants, because memory alignment changes the speed of BLAS
             A, U = pencil.A.matrix, pencil.solver.U
             best = fastest(
                 {
@@ -77,7 +78,7 @@ def main() -> None:
                     "step": lambda pencil=pencil, x=x: steps_alone(pencil, x),
                 }
             )
-            loop = min(whole_loop(A, B, x) for _ in range(ROUNDS))
+            loop = min(whole_loop(A, B, x) for _ in range(TIMING_ROUNDS))
             core, every = best["products and solves"], best["all BLAS calls"]
             print(
                 f"  n = {n:5}: products and solves {1e6 * core:7.1f} µs, all BLAS calls {1e6 * every:7.1f} µs; "
@@ -88,7 +89,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.overhead", description=__doc__)
-    parser.add_argument("--base", metavar="COMMIT", help="compare with the source of this commit")
-    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names")
+    parser.add_argument("--base", metavar="COMMIT", help="compare with this commit")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains TEXT")
     args = parser.parse_args()
     sys.exit(main() if args.base is None else since.main(args.base, args.only))

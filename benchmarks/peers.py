@@ -1,7 +1,7 @@
-"""`sm.solve` against its peers at equal accuracy, as ratios in one run; and its work and memory against what is needed.
+"""`sm.solve` against other solvers at equal accuracy, as time ratios in one run; and its products and memory.
 
-PEERS=quick in the environment takes four cells instead of 34, PEERS=tiny one small cell as a test of the code;
-THREADS=1 leaves the runs with all threads out. `make bench PEERS=quick THREADS=1` passes them on.
+Environment: PEERS=quick uses four cells instead of 34, PEERS=tiny one small cell as a smoke test; THREADS=1 skips the
+runs with all threads. `make bench PEERS=quick THREADS=1` passes them on.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import splitmerge as sm
-from splitmerge.bench.external import LADDER
+from splitmerge.bench.external import TOLERANCE_LADDER
 
-from .rivals import PEERS, K, Problem, Side, lanczos_products, limit, ours, peers, primme
+from .rivals import PAIR_COUNT, PEERS, Problem, Side, lanczos_products, limit, ours, peers, primme
 from .workspace import memory
 
 OUT = Path("out/peers.json")
-# goals are met when they are met to rounding
-SLACK = 1.01
-# a side so many times slower than ours is timed no further, or given up when it still misses; not below BRIEF seconds
-SLOW, HOPELESS, BRIEF = 10, 20, 0.5
-BOUND = 1.5
-JOBS = {"angle": "k = 1, stop=SineAngle", "tol": "k = 1, tol only", "ten": f"k = {K}, tol=1e-8"}
+# Factor by which an error may exceed its tolerance, to allow for rounding.
+ERROR_SLACK_FACTOR = 1.01
+# A solver slower than ours by the first ratio is timed only once; one that misses the accuracy is abandoned at the
+# second. Both apply only to runs longer than BRIEF_SECONDS.
+SLOW_TIME_RATIO, HOPELESS_TIME_RATIO, BRIEF_SECONDS = 10, 20, 0.5
+# Largest acceptable ratio of our time to the limit.
+MAX_LIMIT_RATIO = 1.5
+JOBS = {"angle": "k = 1, stop=SineAngle", "tol": "k = 1, tol only", "ten": f"k = {PAIR_COUNT}, tol=1e-8"}
 
 Row = dict[str, Any]
 
@@ -47,7 +49,7 @@ def rounds(n: int) -> int:
 
 
 def clock(side: Side, problem: Problem, k: int, tol: float) -> tuple[float, float]:
-    """Seconds of one run, and its error over the goal."""
+    """Seconds of one run, and its error relative to the tolerance."""
     begin = time.perf_counter()
     pairs = side.attempt(tol)
     seconds = time.perf_counter() - begin
@@ -55,23 +57,23 @@ def clock(side: Side, problem: Problem, k: int, tol: float) -> tuple[float, floa
 
 
 def settle(side: Side, problem: Problem, k: int, patience: float) -> None:
-    """Find the loosest tolerance that is good enough, outside of the timing: this warms the side up, too.
+    """Find the loosest sufficient tolerance before the timed runs; this is also the warm-up.
 
-    From the one found with other threads, if there is one. A side that takes longer than `patience` and is still not
-    there is given up; `seconds` then is a lower bound.
+    The search starts from the tolerance found with other thread counts, if any. A solver that exceeds `patience`
+    seconds without reaching the accuracy is abandoned; `seconds` is then a lower bound.
     """
     known = side.tol is not None
-    index = LADDER.index(side.tol or (1e-5 if k == 1 else 1e-8))
+    index = TOLERANCE_LADDER.index(side.tol or (1e-5 if k == 1 else 1e-8))
     while not try_step(side, problem, k, index):
-        if not side.by_tol or index == len(LADDER) - 1:
+        if not side.by_tol or index == len(TOLERANCE_LADDER) - 1:
             side.state, side.seconds = "failed", np.inf
             return
         if side.seconds > patience:
             side.state = "slow"
             return
-        # the error is mostly proportional to the tolerance
+        # the error is roughly proportional to the tolerance
         ahead = 4 if side.error == np.inf else round(2 * np.log10(side.error))
-        index = min(index + max(1, ahead), len(LADDER) - 1)
+        index = min(index + max(1, ahead), len(TOLERANCE_LADDER) - 1)
     if known or not side.by_tol:
         return
     for stride in (2, 1):
@@ -80,44 +82,44 @@ def settle(side: Side, problem: Problem, k: int, patience: float) -> None:
 
 
 def try_step(side: Side, problem: Problem, k: int, index: int) -> bool:
-    """Does the side arrive with this tolerance? Then it is the side's own, and a miss leaves a good one alone."""
-    seconds, error = clock(side, problem, k, LADDER[index])
-    good = error <= SLACK
+    """Does the solver reach the accuracy with this tolerance? If so, record it; a failure keeps an earlier success."""
+    seconds, error = clock(side, problem, k, TOLERANCE_LADDER[index])
+    good = error <= ERROR_SLACK_FACTOR
     if good:
-        side.tol, side.state = LADDER[index], "good"
+        side.tol, side.state = TOLERANCE_LADDER[index], "good"
     if good or side.state != "good":
         side.seconds, side.error = seconds, error
     return good
 
 
 def race(sides: list[Side], problem: Problem, k: int) -> None:
-    """The best time of every side over interleaved rounds; the first side is ours and sets the pace."""
+    """The best time of every solver over interleaved rounds; the first one is ours and determines the time limits."""
     pace = sides[0]
     for side in sides:
         side.reset()
     for side in sides:
-        settle(side, problem, k, max(HOPELESS * pace.seconds, BRIEF))
+        settle(side, problem, k, max(HOPELESS_TIME_RATIO * pace.seconds, BRIEF_SECONDS))
     racing = [side for side in sides if side.state == "good"]
     for turn in range(rounds(problem.n)):
-        # everyone follows everyone else at some time
+        # rotate the order, so that each solver runs after different ones
         for side in racing[turn % len(racing) :] + racing[: turn % len(racing)]:
-            if side.seconds > max(SLOW * pace.seconds, BRIEF):
+            if side.seconds > max(SLOW_TIME_RATIO * pace.seconds, BRIEF_SECONDS):
                 continue
             seconds, error = clock(side, problem, k, side.tol or 0.0)
-            if error <= SLACK:
+            if error <= ERROR_SLACK_FACTOR:
                 side.seconds, side.error = min(side.seconds, seconds), error
             else:
                 side.misses += 1
 
 
 def fastest(sides: list[Side], name: str) -> Side | None:
-    """The best side of a peer: a good one if there is any."""
+    """The fastest variant of a solver, preferring those that reach the accuracy."""
     own = [side for side in sides if side.name == name]
     return min(own, key=lambda side: (side.state != "good", side.seconds), default=None)
 
 
 def row(problem: Problem, threads: int, job: str, mine: Side, sides: list[Side], needed: int) -> Row:
-    """What one job of one cell came to."""
+    """The results of one job of one cell."""
     counts = None if mine.solution is None else mine.solution.counts
     bound = fastest(sides, "limit")
     return {
@@ -152,17 +154,17 @@ def describe(side: Side | None, mine: Side) -> Row:
 
 
 def measure(problem: Problem, settings: list[int]) -> list[Row]:
-    """All rows of a cell; a tolerance found with one thread serves as the first guess for all."""
+    """All rows of a cell; a tolerance found with one thread is the first guess for the other thread counts."""
     needed = lanczos_products(problem)
     single = [*ours(problem, 1), *peers(problem, 1), limit(problem, needed)]
-    block = [*ours(problem, K), *peers(problem, K)]
+    block = [*ours(problem, PAIR_COUNT), *peers(problem, PAIR_COUNT)]
     rows = []
     for threads in settings:
         with threadpool_limits(threads):
             race(single, problem, 1)
             rows.append(row(problem, threads, "angle", single[0], single[2:], needed))
             rows.append(row(problem, threads, "tol", single[1], single[2:], needed))
-            race(block, problem, K)
+            race(block, problem, PAIR_COUNT)
             rows.append(row(problem, threads, "ten", block[0], block[1:], needed))
     return rows
 
@@ -186,9 +188,9 @@ def line(r: Row) -> str:
 
 
 def table(rows: list[Row], threads: int) -> None:
-    print(f"\n{threads} thread{'s' * (threads > 1)}: our time, and each peer's time / ours: above 1 we are faster.")
-    print(f"'>': given up at {HOPELESS} × our time; '*': some timed runs missed the accuracy and were left out.")
-    print("Products: for k = 1 ours / those of unrestarted Lanczos; for more, of the iteration + of the checks.")
+    print(f"\n{threads} thread{'s' * (threads > 1)}: our time, and each solver's time / ours: above 1 we are faster.")
+    print(f"'>': abandoned at {HOPELESS_TIME_RATIO} × our time; '*': some runs missed the accuracy and are excluded.")
+    print("Products: for k = 1 ours / those of unrestarted Lanczos; otherwise of the iteration + of the monitoring.")
     heads = "".join(f"{name:>16}" for name in PEERS)
     print(f"{'n':>5}{'κ_B':>5}  {'job':<22}{'ours/ms':>9}{heads}{'ours/limit':>12}   products")
     for r in rows:
@@ -196,7 +198,7 @@ def table(rows: list[Row], threads: int) -> None:
 
 
 def means(rows: list[Row]) -> None:
-    """Geometric means over the cells in which both sides arrived."""
+    """Geometric means over the cells in which both solvers reach the accuracy."""
     for job, text in JOBS.items():
         own = [r for r in rows if r["job"] == job]
         parts = []
@@ -205,22 +207,22 @@ def means(rows: list[Row]) -> None:
             ratios = [ratio for ratio in ratios if ratio is not None]
             mean = f"{np.exp(np.mean(np.log(ratios))):.2f}" if ratios else "–"
             parts.append(f"{name} {mean}" + ("" if len(ratios) == len(own) else f" ({len(ratios)}/{len(own)} cells)"))
-        print(f"geometric mean of peer / ours, {text}: " + ", ".join(parts))
+        print(f"geometric mean of time / ours, {text}: " + ", ".join(parts))
 
 
 def complaints(rows: list[Row]) -> list[str]:
-    """Every cell in which we lose, in words."""
+    """A sentence for every cell in which we are slower or inaccurate."""
     found = []
     for r in rows:
         where = f"n = {r['n']}, κ_B = {r['kappa_B']}, {JOBS[r['job']]}"
         if r["ours"]["state"] != "good" or r["ours"]["misses"]:
-            found.append(f"{where}: WE MISSED THE ACCURACY")
+            found.append(f"{where}: OUR RESULT MISSES THE ACCURACY")
             continue
         ratios = {name: p["ratio"] for name, p in r["peers"].items() if p["state"] == "good"}
         best = min(ratios, key=lambda name: ratios[name], default=None)
         if best is not None and ratios[best] < 1:
             found.append(f"{where}: {best} takes {ratios[best]:.2f} of our time ({1 / ratios[best]:.2f} × as fast)")
-        if r["over_limit"] is not None and r["over_limit"] > BOUND:
+        if r["over_limit"] is not None and r["over_limit"] > MAX_LIMIT_RATIO:
             found.append(f"{where}: {r['over_limit']:.2f} × the limit")
     return found
 
@@ -228,10 +230,10 @@ def complaints(rows: list[Row]) -> list[str]:
 def verdict(rows: list[Row]) -> None:
     found = complaints(rows)
     if found:
-        print(f"WE LOSE, to the best peer or with more than {BOUND} × the limit, {len(found)} times:")
+        print(f"WE LOSE to the best solver, or exceed {MAX_LIMIT_RATIO} × the limit, {len(found)} times:")
         print("\n".join(f"  {complaint}" for complaint in found))
     else:
-        print(f"Nowhere slower than the best peer, nowhere above {BOUND} × the limit.")
+        print(f"Never slower than the best solver, never above {MAX_LIMIT_RATIO} × the limit.")
 
 
 def save(results: dict[str, list[Row]]) -> None:
@@ -242,12 +244,13 @@ def save(results: dict[str, list[Row]]) -> None:
 def main() -> None:
     mode = os.environ.get("PEERS", "whole")
     if mode not in ("whole", "quick", "tiny"):
-        raise SystemExit(f"PEERS is {mode!r}; there are whole, quick and tiny")
+        raise SystemExit(f"PEERS is {mode!r}; give whole, quick or tiny")
     every = max(info["num_threads"] for info in threadpool_info())
     settings = sorted({1, int(os.environ.get("THREADS", every))})
-    print(f"\nsm.solve and its peers ({mode}), k = 1 to sin θ ≤ 1e-5 and k = {K} to residuals ≤ 1e-8, set-up included")
+    print(f"\nsm.solve and other solvers ({mode}), k = 1 to sin θ ≤ 1e-5 and k = {PAIR_COUNT} to residuals ≤ 1e-8,")
+    print("including set-up")
     if primme is None:
-        print("PRIMME is not installed and so not compared.")
+        print("PRIMME is not installed, skipped.")
     rows: list[Row] = []
     for n, kappa in cells(mode):
         begin = time.perf_counter()
@@ -260,4 +263,4 @@ def main() -> None:
         means(own)
         verdict(own)
     save({"cells": rows, "memory": memory(mode)})
-    print(f"\nAll numbers, with every variant and its tolerance, are in {OUT}.")
+    print(f"\nAll results, with every variant and its tolerance, are in {OUT}.")

@@ -1,7 +1,7 @@
-"""The sides of the comparison: `sm.solve` and its peers, each called as its own documentation advises.
+"""The solvers of the dense comparison: `sm.solve` and others, each called as its documentation recommends.
 
-Every side is a function of a tolerance that starts from the bare matrices, so its set-up is part of its time. What it
-returns is judged by `Problem.error`, the same code for all.
+Every solver is a function of a tolerance that starts from the plain matrices, so that its time includes the set-up. All
+results are evaluated by `Problem.error`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ try:
 except ImportError:
     primme = None
 
-K = 10
-ANGLE, RESIDUAL = 1e-5, 1e-8
-LOBPCG_STEPS = 2000
+# Eigenpairs of the problems with more than one.
+PAIR_COUNT = 10
+SINE_TOLERANCE, RESIDUAL_TOLERANCE = 1e-5, 1e-8
+LOBPCG_MAX_STEPS = 2000
 PEERS = ("eigsh", "eigsh Cholesky", "eigh", "lobpcg", "primme")
 
 Pairs = tuple[np.ndarray, np.ndarray]
@@ -33,7 +34,7 @@ Pairs = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Problem:
-    """A pair with its k largest pairs as LAPACK gives them, and starts for those who need them."""
+    """A pair with its largest eigenpairs by LAPACK as a reference."""
 
     A: np.ndarray
     B: np.ndarray
@@ -43,9 +44,9 @@ class Problem:
 
     @classmethod
     def cell(cls, n: int, kappa: float) -> Problem:
-        """The paper's pair, and its K largest pairs in descending order."""
+        """The paper's pair, with its PAIR_COUNT largest eigenpairs in descending order."""
         A, B = sm.gallery.synthetic_pair(n, kappa, rng=n + kappa)
-        values, vectors = scipy.linalg.eigh(A, B, subset_by_index=[n - K, n - 1])
+        values, vectors = scipy.linalg.eigh(A, B, subset_by_index=[n - PAIR_COUNT, n - 1])
         return cls(A, B, kappa, values[::-1], vectors[:, ::-1])
 
     @property
@@ -56,9 +57,9 @@ class Problem:
         return np.random.default_rng(1).standard_normal((self.n, k))
 
     def error(self, pairs: Pairs, k: int) -> float:
-        """sin θ over its goal for k = 1, otherwise the largest relative residual over its goal: 1 and below is good.
+        """sin θ (k = 1) or the largest relative residual (k > 1), each divided by its tolerance: at most 1 if reached.
 
-        Infinite when the pairs are not the k largest.
+        Infinite if the pairs are not the k largest.
         """
         values, X = pairs
         order = np.argsort(values)[::-1]
@@ -69,18 +70,20 @@ class Problem:
         if k == 1:
             x, u = X[:, 0] / np.sqrt(X[:, 0] @ BX[:, 0]), self.vectors[:, 0]
             rest = x - u * (u @ (self.B @ x))
-            return float(np.sqrt(max(rest @ (self.B @ rest), 0.0)) / ANGLE)
+            return float(np.sqrt(max(rest @ (self.B @ rest), 0.0)) / SINE_TOLERANCE)
         if np.abs(values - self.values[:k]).max() > 1e-6 * abs(self.values[0]):
             return np.inf
         R = self.A @ X - BX * values
-        return float((np.linalg.norm(R, axis=0) / (np.abs(values) * np.linalg.norm(BX, axis=0))).max() / RESIDUAL)
+        return float(
+            (np.linalg.norm(R, axis=0) / (np.abs(values) * np.linalg.norm(BX, axis=0))).max() / RESIDUAL_TOLERANCE
+        )
 
 
 class Whitened:
-    """y ↦ U⁻ᵀ A U⁻¹ y with B = UᵀU, by hand: dpotrf, then dtrsv, dsymv, dtrsv for each product."""
+    """The operator U⁻ᵀ A U⁻¹ with B = UᵀU, by direct BLAS calls: dpotrf, then dtrsv, dsymv, dtrsv per product."""
 
     def __init__(self, A: np.ndarray, B: np.ndarray) -> None:
-        # the transpose of a symmetric array in C order is the array in Fortran order: no copy for BLAS
+        # the transpose of a C-ordered symmetric array is the same matrix in Fortran order, without a copy
         self.A = A.T
         self.U, info = lapack.dpotrf(B.T, lower=0, clean=0)
         assert info == 0
@@ -96,7 +99,7 @@ class Whitened:
         return LinearOperator(self.A.shape, matvec=self.times, matmat=block, dtype=self.A.dtype)
 
     def back(self, pairs: Pairs) -> Pairs:
-        """The pairs of (A, B) that belong to those of the operator."""
+        """Transform eigenpairs of the operator to those of (A, B)."""
         return pairs[0], blas.dtrsm(1.0, self.U, pairs[1])
 
     def solve_B(self, R: np.ndarray) -> np.ndarray:
@@ -105,7 +108,7 @@ class Whitened:
 
 @dataclass
 class Side:
-    """One way to the pairs. `tol` is set once it is known, `seconds` is the best time, `state` says what went wrong."""
+    """A solver. `tol` is the sufficient tolerance once known, `seconds` the best time, `state` the outcome."""
 
     name: str
     variant: str
@@ -119,7 +122,7 @@ class Side:
     solution: sm.Solution | None = field(default=None, repr=False)
 
     def attempt(self, tol: float) -> Pairs | None:
-        """The pairs, or None when the solver gives up."""
+        """The eigenpairs, or None if the solver fails."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -132,16 +135,16 @@ class Side:
         return result
 
     def reset(self) -> None:
-        """Forget the times but not the tolerance."""
+        """Reset the times, but keep the tolerance."""
         self.seconds, self.error, self.misses, self.state, self.solution = np.inf, np.inf, 0, "new", None
 
 
 def ours(problem: Problem, k: int) -> list[Side]:
-    """`sm.solve`: stopped by the angle and by the tolerance alone for k = 1; at tol = 1e-8 for more."""
+    """`sm.solve`, stopped by the angle and by the tolerance for k = 1, and with tol = 1e-8 for k > 1."""
     A, B = problem.A, problem.B
     if k > 1:
-        return [Side("ours", "tol=1e-8", lambda _: sm.solve(A, B, k, tol=RESIDUAL, rng=0), by_tol=False)]
-    rule = sm.SineAngle(problem.vectors[:, 0], ANGLE)
+        return [Side("ours", "tol=1e-8", lambda _: sm.solve(A, B, k, tol=RESIDUAL_TOLERANCE, rng=0), by_tol=False)]
+    rule = sm.SineAngle(problem.vectors[:, 0], SINE_TOLERANCE)
     return [
         Side("ours", "SineAngle", lambda _: sm.solve(A, B, stop=rule, rng=0), by_tol=False),
         Side("ours by tol", "tol", lambda tol: sm.solve(A, B, tol=tol, rng=0)),
@@ -149,7 +152,7 @@ def ours(problem: Problem, k: int) -> list[Side]:
 
 
 def peers(problem: Problem, k: int) -> list[Side]:
-    """The others; a peer with several sides counts by the fastest of them."""
+    """The other solvers; of several variants the fastest counts."""
     A, B, n, X = problem.A, problem.B, problem.n, problem.start(k)
     v0 = X[:, 0].copy()
 
@@ -158,11 +161,11 @@ def peers(problem: Problem, k: int) -> list[Side]:
         return op.back(eigsh(op.operator(), k, which="LA", v0=v0, tol=tol))
 
     def by_lobpcg(tol: float) -> Pairs:
-        return lobpcg(A, X.copy(), B=B, tol=tol, maxiter=LOBPCG_STEPS)
+        return lobpcg(A, X.copy(), B=B, tol=tol, maxiter=LOBPCG_MAX_STEPS)
 
     def by_preconditioned_lobpcg(tol: float) -> Pairs:
         M = Whitened(A, B).solve_B
-        return lobpcg(A, X.copy(), B=B, M=M, tol=tol, maxiter=LOBPCG_STEPS)
+        return lobpcg(A, X.copy(), B=B, M=M, tol=tol, maxiter=LOBPCG_MAX_STEPS)
 
     sides = [
         Side("eigsh", "M=B", lambda tol: eigsh(A, k, M=B, which="LA", v0=v0, tol=tol)),
@@ -177,7 +180,7 @@ def peers(problem: Problem, k: int) -> list[Side]:
 
 
 def primme_sides(problem: Problem, k: int) -> list[Side]:
-    """PRIMME with its own start, which is fixed and serves it better than a v0; its method it picks by the clock."""
+    """PRIMME with its default start, which is deterministic and better than v0; it selects its method dynamically."""
     A, B = problem.A, problem.B
 
     def by_cholesky(tol: float) -> Pairs:
@@ -191,7 +194,7 @@ def primme_sides(problem: Problem, k: int) -> list[Side]:
 
 
 def limit(problem: Problem, products: int) -> Side:
-    """What nobody beats who factorises B: dpotrf and as many operator applications as unrestarted Lanczos needs."""
+    """Lower bound of the time with a factorisation of B: dpotrf and the products of unrestarted Lanczos."""
     y = problem.start(1)[:, 0]
 
     def run(_: float) -> Pairs:
@@ -205,6 +208,6 @@ def limit(problem: Problem, products: int) -> Side:
 
 def lanczos_products(problem: Problem) -> int:
     """The products of unrestarted, fully reorthogonalised Lanczos to sin θ ≤ 1e-5."""
-    rule = sm.SineAngle(problem.vectors[:, 0], ANGLE)
+    rule = sm.SineAngle(problem.vectors[:, 0], SINE_TOLERANCE)
     method = sm.Lanczos(max_basis=problem.n)
     return sm.solve(problem.A, problem.B, method=method, stop=rule, rng=0).counts.A_products

@@ -1,7 +1,7 @@
-"""Small solves by the source of the working tree and by that of a commit, timed by turns in one run, one thread.
+"""Small solves by the working tree and by another commit, from interleaved timings with one thread.
 
-Each source has a process of its own. They wait for the parent's word, so that only one of them works at a time. What
-is taken is the time of the processor, which a busy machine disturbs least.
+Each version runs in a separate process. The processes wait for requests of the parent, so that only one is active at a
+time. CPU time is measured, because other load affects it least.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Any
 
 from tools.base import ROOT, check_source, source_of, started
 
-# Processes are started anew so many times, as where memory lies changes the speed of BLAS; rounds of each start.
-STARTS, ROUNDS = 6, 8
-# One request takes about so many seconds, and so many runs at most.
-REQUEST, MOST = 0.03, 200
-# More than this is worth a look.
-LIMIT = 1.05
+# Process starts, because memory alignment changes the speed of BLAS, and timing rounds per start.
+PROCESS_STARTS, TIMING_ROUNDS = 6, 8
+# Approximate seconds per timing request, and the maximum number of runs in it.
+SECONDS_PER_REQUEST, MAX_RUNS_PER_REQUEST = 0.03, 200
+# Ratio of the new to the old time from which a case is reported as slower.
+MAX_TIME_RATIO = 1.05
 
 Sample = dict[str, list[float]]
 
 
 def cases() -> dict[str, Callable[[], Any]]:
-    """What is timed, by name: whole calls, set-up included."""
+    """The timed calls by name, including set-up."""
     import splitmerge as sm
 
     found: dict[str, Callable[[], Any]] = {}
@@ -49,7 +49,7 @@ def cases() -> dict[str, Callable[[], Any]]:
 
 
 def child() -> None:
-    """Answer each line, a case and a number of runs in JSON, with the seconds of the runs."""
+    """Answer each request, a case and a number of runs in JSON, with the seconds of the runs."""
     check_source()
     known = cases()
     gc.disable()
@@ -65,20 +65,20 @@ def child() -> None:
 
 
 def ask(process: subprocess.Popen[str], name: str, runs: int) -> list[float]:
-    """The seconds of some runs."""
+    """Request the seconds of some runs from a child process."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(json.dumps([name, runs]) + "\n")
     process.stdin.flush()
     answer = process.stdout.readline()
     if not answer:
-        raise SystemExit(f"the process that solves ended with {process.wait()}")
+        raise SystemExit(f"the child process ended with exit code {process.wait()}")
     seconds: list[float] = json.loads(answer)
     return seconds
 
 
 def measure(sources: list[Path], names: list[str], samples: list[Sample], *, swap: bool) -> None:
-    """Start a process for each source and add what they measure, by turns, to the samples."""
+    """Start a process for each version and add their alternating measurements to the samples."""
     with ExitStack() as stack:
         processes = []
         for source in reversed(sources) if swap else sources:
@@ -87,36 +87,36 @@ def measure(sources: list[Path], names: list[str], samples: list[Sample], *, swa
             stack.callback(processes[-1].kill)
         sides = list(zip(processes, reversed(samples) if swap else samples, strict=True))
         for name in names:
-            # the first call pays for imports and caches
+            # warm up: the first call includes imports and caches
             warm = max(ask(process, name, 3)[-1] for process, _ in sides)
-            runs = min(max(round(REQUEST / warm), 1), MOST)
-            for turn in range(ROUNDS):
+            runs = min(max(round(SECONDS_PER_REQUEST / warm), 1), MAX_RUNS_PER_REQUEST)
+            for turn in range(TIMING_ROUNDS):
                 for process, sample in sides if turn % 2 else reversed(sides):
                     sample[name] += ask(process, name, runs)
 
 
 def show(names: list[str], old: Sample, new: Sample) -> int:
-    """A row a case; how many are slower than they should be."""
+    """Print one row per case, and return the number of slower cases."""
     print(f"  {'case':28} {'base':>10} {'now':>10} {'of minima':>10} {'of medians':>11}")
     slower = 0
     for name in names:
         least, median = (stat(new[name]) / stat(old[name]) for stat in (min, statistics.median))
-        slower += least > LIMIT
-        flag = f"  > {LIMIT}" if least > LIMIT else ""
+        slower += least > MAX_TIME_RATIO
+        flag = f"  > {MAX_TIME_RATIO}" if least > MAX_TIME_RATIO else ""
         milliseconds = " ".join(f"{1e3 * min(side[name]):7.3f} ms" for side in (old, new))
         print(f"  {name:28} {milliseconds} {least:10.3f} {median:11.3f}{flag}")
     return slower
 
 
 def main(base: str, only: str = "") -> int:
-    """Compare with the commit; 1 if anything became slower."""
+    """Compare with the commit; returns 1 if a case became slower."""
     names = [name for name in cases() if only in name]
     old, new = ({name: [] for name in names} for _ in range(2))
-    print(f"Whole solves, this source against that of {base}, one thread (least of many, and ratios now / base)")
+    print(f"Solves by the working tree and by {base}, one thread (minimum times, and ratios now / base)")
     if os.getloadavg()[0] > 1:
-        print(f"  the machine is busy (load {os.getloadavg()[0]:.1f}): expect ratios that are off by some hundredths")
+        print(f"  the machine is busy (load {os.getloadavg()[0]:.1f}): expect errors of some per cent in the ratios")
     with source_of(base) as source:
-        for turn in range(STARTS):
+        for turn in range(PROCESS_STARTS):
             measure([source, ROOT / "src"], names, [old, new], swap=bool(turn % 2))
     return 1 if show(names, old, new) else 0
 

@@ -1,4 +1,4 @@
-"""Peak memory of `sm.solve`, as a number of vectors."""
+"""Peak memory of `sm.solve` in vectors of length n."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 
-from .rivals import K
+from .rivals import PAIR_COUNT
 
 
 def grid(m: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of bilinear elements on an m × m grid with a slightly oblong cell."""
+    """Stiffness and mass matrices of bilinear elements on an m × m grid with slightly oblong cells."""
     ones = np.ones(m)
     K1 = sp.diags_array([-ones[1:], 2 * ones, -ones[1:]], offsets=[-1, 0, 1])
     M1 = sp.diags_array([ones[1:], 4 * ones, ones[1:]], offsets=[-1, 0, 1]) / 6
@@ -22,7 +22,7 @@ def grid(m: int) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def workspace(A: Any, B: Any, k: int) -> float:
-    """Peak of what Python and NumPy allocate beyond the inputs and the factor of a dense B, in vectors of length n."""
+    """Peak allocation of Python and NumPy in vectors of length n, excluding the inputs and a dense factor of B."""
     n = A.shape[0]
     tracemalloc.start()
     try:
@@ -34,14 +34,14 @@ def workspace(A: Any, B: Any, k: int) -> float:
 
 
 def memory(mode: str) -> list[dict[str, Any]]:
-    """The workspace for k = 1 and 10 of dense pairs and a sparse one (SuperLU's own memory is not traced)."""
+    """The workspace of dense and sparse pairs for k = 1 and 10; memory inside SuperLU is not traced."""
     sizes, m = ((160,), 20) if mode == "tiny" else ((1024, 2048), 200)
     pairs = [(f"dense, n = {n}", *sm.gallery.synthetic_pair(n, 3, rng=0)) for n in sizes]
     pairs.append((f"sparse, n = {m * m}", *grid(m)))
     rows = []
     print("\nPeak workspace beyond inputs and factor, in vectors of length n")
     for text, A, B in pairs:
-        for k in (1, K):
+        for k in (1, PAIR_COUNT):
             used, allowed = workspace(A, B, k), 4 * k + 60
             rows.append({"pair": text, "k": k, "vectors": used, "allowed": allowed})
             word = "" if used <= allowed else "  EXCEEDED"

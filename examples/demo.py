@@ -1,6 +1,6 @@
-"""Every method on one synthetic pair: a table, and how each converges as a picture.
+"""All methods on one synthetic pair, as a table and a convergence plot (the same as `splitmerge demo`).
 
-Run it with `make demo`, or `python examples/demo.py --n 512 --kappa 10 --out out/demo.png`: it is `splitmerge demo`.
+Run it with `make demo`, or `python examples/demo.py --n 512 --kappa 10 --out out/demo.png`.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""What two descriptions of the same digits have in common: canonical correlations, `python examples/learn_cca.py`.
+"""Canonical correlations between two descriptions of the same digits: `python examples/learn_cca.py`.
 
-The views are Fourier coefficients and Zernike moments of 2000 handwritten numerals (UCI multiple features), if they are
-at `$SPLITMERGE_DATA` or at `../shared/data`; otherwise two generated views of ten clusters.
+The views are Fourier coefficients and Zernike moments of 2000 handwritten numerals (UCI multiple features), if present
+in `$SPLITMERGE_DATA` or `../shared/data`; otherwise two generated views of ten clusters.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from splitmerge.learn import CCA
 
-# Paul Tol's muted colours, told apart by everybody; the marks are the digits themselves
+# Paul Tol's muted, colour-blind safe palette; the markers are the digits themselves.
 COLOURS = ["#CC6677", "#332288", "#999933", "#117733", "#44AACC", "#882255", "#44AA99", "#DDAA33", "#AA4499", "#666666"]
 HOME = Path(os.environ.get("SPLITMERGE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
@@ -32,18 +32,18 @@ def views(rng):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("out/learn_cca.png"), help="the picture")
+    parser.add_argument("--out", type=Path, default=Path("out/learn_cca.png"), help="output figure")
     out = parser.parse_args(argv).out
     X, Y, y, names = views(np.random.default_rng(0))
     k = 8
     cca = CCA(n_components=k).fit(X, Y)
-    # what is found in half of the rows, seen in the other half
+    # fit on one half of the rows, evaluate on the other half
     half = np.random.default_rng(1).permutation(y.size) % 2 == 0
     new = CCA(n_components=k).fit(X[half], Y[half]).transform(X[~half], Y[~half])
     kept = np.array([np.corrcoef(u, v)[0, 1] for u, v in zip(new[0].T, new[1].T, strict=True)])
     print(f"{names[0]} and {names[1]}, {X.shape[0]} rows of {X.shape[1]} + {Y.shape[1]}")
     print(f"canonical correlations: {cca.correlations_.round(5)}")
-    print(f"of half the rows, in the other half: {kept.round(3)}")
+    print(f"fitted on half of the rows, evaluated on the other half: {kept.round(3)}")
     figure = Figure(figsize=(11, 5), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1))
     U, V = cca.transform(X, Y)
@@ -54,11 +54,11 @@ def main(argv=None):
     left.grid(alpha=0.3)
     places = np.arange(1, k + 1)
     right.bar(places - 0.2, cca.correlations_, 0.4, color="#332288", label="all rows")
-    right.bar(places + 0.2, kept, 0.4, color="#DDAA33", label="fitted to half, seen in the other")
+    right.bar(places + 0.2, kept, 0.4, color="#DDAA33", label="fitted on half, evaluated on the other half")
     right.set(xlabel="pair of variates", ylabel="correlation", ylim=(0, 1.12), xticks=places)
-    right.set_title("What of it new rows show")
+    right.set_title("Generalisation to new rows")
     right.legend(loc="upper right")
-    figure.suptitle(f"What two views of the same things share: {names[0]} and {names[1]}")
+    figure.suptitle(f"Canonical correlations of two views: {names[0]} and {names[1]}")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)
     return {"correlations": cca.correlations_, "kept": kept}

@@ -1,4 +1,4 @@
-"""Left hand or right hand? Common spatial patterns of generated EEG-like trials: `python examples/learn_csp.py`."""
+"""Left- or right-hand movement by common spatial patterns of simulated EEG: `python examples/learn_csp.py`."""
 
 import argparse
 from pathlib import Path
@@ -14,16 +14,16 @@ from sklearn.pipeline import make_pipeline
 from splitmerge.learn import CSP
 
 NAMES = np.array(["left hand", "right hand"])
-# C4 falls silent for the left hand, C3 for the right one
+# Source positions C4 and C3, attenuated by movements of the left and of the right hand.
 AREAS = np.array([[0.45, 0.0], [-0.45, 0.0]])
 RATE, SAMPLES, TRIALS = 100, 200, 100
-# electrodes: the middle of the head, and three rings around it
+# Electrodes: the centre of the head and three rings around it.
 ON_RINGS = np.concatenate([0.3 * (i + 1) * np.exp(2j * np.pi * np.arange(4 + 6 * i) / (4 + 6 * i)) for i in range(3)])
 PLACES = np.column_stack([np.append(0, ON_RINGS.real), np.append(0, ON_RINGS.imag)])
 
 
 def trials(rng):
-    """Trials × channels × samples between 8 and 13 Hz, against the mean of the channels; labels."""
+    """Trials × channels × samples, band-pass filtered at 8–13 Hz with average reference, and labels."""
     y = np.arange(TRIALS) % 2
     sources = np.concatenate([AREAS, rng.uniform(-0.8, 0.8, (30, 2))])
     mixing = np.exp(-np.sum((PLACES[:, None] - sources) ** 2, axis=2) / 0.35**2)
@@ -36,15 +36,15 @@ def trials(rng):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/learn_csp.png"), help="the picture")
+    parser.add_argument("--out", type=Path, default=Path("out/learn_csp.png"), help="output figure")
     out = parser.parse_args(argv).out
     X, y = trials(np.random.default_rng(7))
     csp, classifier = CSP(n_components=2, select="ends").fit(X, y), LinearDiscriminantAnalysis()
     by_csp = cross_val_score(make_pipeline(csp, classifier), X, y, cv=5).mean()
     by_channels = cross_val_score(classifier, np.log(X.var(axis=2)), y, cv=5).mean()
-    print(f"{csp.rank_} of {X.shape[1]} directions are there: the average reference took one")
-    print(f"share of the {NAMES[0]} in the power behind the filters: {csp.eigenvalues_.round(4)}")
-    print(f"right in {by_csp:.0%} of new trials; by the power of every channel instead, in {by_channels:.0%}")
+    print(f"the covariance has rank {csp.rank_} of {X.shape[1]}: the average reference removes one dimension")
+    print(f"share of the {NAMES[0]} in the power of the filtered signals: {csp.eigenvalues_.round(4)}")
+    print(f"accuracy on new trials: {by_csp:.0%} with CSP, {by_channels:.0%} with the power of every channel")
     figure = Figure(figsize=(12, 4.4), layout="constrained")
     *maps, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
     for axes, pattern, share in zip(maps, csp.patterns_, csp.eigenvalues_, strict=True):
@@ -52,16 +52,16 @@ def main(argv=None):
     figure.colorbar(shown, ax=maps, shrink=0.7, label="pattern (largest = ±1)", ticks=(-1, 0, 1))
     for name, colour, marker in zip(NAMES, ("#0072B2", "#D55E00"), "o^", strict=True):
         right.scatter(*csp.transform(X[y == name]).T, c=colour, marker=marker, label=name, edgecolor="white")
-    right.set(xlabel="log-power behind filter 1", ylabel="log-power behind filter 2", title="Two numbers for a trial")
+    right.set(xlabel="log-power of filter 1", ylabel="log-power of filter 2", title="Two features per trial")
     right.legend()
-    figure.suptitle("Common spatial patterns of generated EEG (crosses: where the hand areas were put)")
+    figure.suptitle("Common spatial patterns of simulated EEG (crosses: true positions of the hand areas)")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)
     return {"rank": csp.rank_, "eigenvalues": csp.eigenvalues_, "by_csp": by_csp, "by_channels": by_channels}
 
 
 def scalp(axes, pattern, title):
-    """A pattern as a map of the head, seen from above."""
+    """Draw a pattern as a topographic map of the head, seen from above."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 150)] * 2), axis=-1)
     height = RBFInterpolator(PLACES, pattern / abs(pattern).max())(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     height[np.hypot(*grid.T) > 1] = np.nan

@@ -1,4 +1,4 @@
-"""Two lines closer than 1/T in coloured noise, found by a pair of covariances: `python examples/learn_harmonic.py`."""
+"""Two spectral lines closer than 1/T in coloured noise, by harmonic retrieval: `python examples/learn_harmonic.py`."""
 
 import argparse
 from pathlib import Path
@@ -10,18 +10,18 @@ from scipy.signal import lfilter
 from splitmerge.learn import harmonic_retrieval
 
 RATE, SAMPLES, RHO, LEVEL = 1000.0, 128, 0.98, 0.3
-# 3.9 Hz apart: half of what 128 ms of record resolve
+# 3.9 Hz apart, half of the Fourier resolution of 128 ms.
 LINES = np.array([300.0, 300.0 + 0.5 * RATE / SAMPLES])
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "0.7"
 
 
 def coloured(samples, rng):
-    """An AR(1) process, 40 dB stronger at 0 than at half the rate."""
+    """An AR(1) process whose power at zero frequency is 40 dB above that at the Nyquist frequency."""
     return LEVEL * lfilter([1.0], [1.0, -RHO], rng.standard_normal(samples + 1000))[1000:]
 
 
 def measure(seed):
-    """A record with two lines, and a longer one of the noise alone."""
+    """A record with two lines, and a longer record of noise only."""
     rng = np.random.default_rng(seed)
     t = np.arange(SAMPLES) / RATE
     lines = np.cos(2 * np.pi * LINES[0] * t) + np.cos(2 * np.pi * LINES[1] * t + 1)
@@ -29,14 +29,14 @@ def measure(seed):
 
 
 def both_found(result):
-    """Is each within a third of their distance?"""
+    """Is the error of both frequencies less than a third of their distance?"""
     return np.abs(result.frequencies - LINES).max() < np.ptp(LINES) / 3
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out/learn_harmonic.png"), help="the picture")
-    parser.add_argument("--records", type=int, default=40, help="how many to try (default: 40)")
+    parser.add_argument("--out", type=Path, default=Path("out/learn_harmonic.png"), help="output figure")
+    parser.add_argument("--records", type=int, default=40, help="number of records (default: 40)")
     options = parser.parse_args(argv)
     records = [measure(seed) for seed in range(options.records)]
     known = [harmonic_retrieval(x, 2, noise=noise, fs=RATE) for x, noise in records]

@@ -1,7 +1,7 @@
-"""Lean body mass from eight measurements by one direction: sliced inverse regression, `python examples/learn_sir.py`.
+"""Sliced inverse regression of lean body mass on eight measurements: `python examples/learn_sir.py`.
 
-The data are 202 athletes of the Australian Institute of Sport, if they are at `$SPLITMERGE_DATA` or at
-`../shared/data`; otherwise as many generated rows of the same shape.
+The data are 202 athletes of the Australian Institute of Sport, if present in `$SPLITMERGE_DATA` or `../shared/data`;
+otherwise generated data of the same shape.
 """
 
 import argparse
@@ -30,12 +30,12 @@ def athletes(rng):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("out/learn_sir.png"), help="the picture")
+    parser.add_argument("--out", type=Path, default=Path("out/learn_sir.png"), help="output figure")
     out = parser.parse_args(argv).out
     X, y, what = athletes(np.random.default_rng(0))
     sir = SlicedInverseRegression(n_components=2).fit(X, y)
     first = sir.transform(X)[:, 0]
-    # the direction of more mass; one deviation of a measurement moves the first index by so much
+    # orient the direction towards larger mass; effects are per standard deviation of each measurement
     sign = np.sign(np.corrcoef(first, y)[0, 1])
     effects = sign * (sir.transform(np.eye(8)) - sir.transform(np.zeros((1, 8))))[:, 0] * X.std(axis=0)
     first = sign * (first - first.mean()) / first.std()
@@ -50,15 +50,15 @@ def main(argv=None):
     left.scatter(first, y, s=22, color=BLUE, edgecolor="white", linewidth=0.5, label=what)
     grid = np.linspace(first.min(), first.max(), 200)
     left.plot(grid, curve(grid), color=ORANGE, linewidth=2, label=f"cubic, {explained:.1%} of the variance")
-    left.set(xlabel="first direction (in its deviations)", ylabel="lean body mass [kg]", title="One number is enough")
+    left.set(xlabel="first direction (standardised)", ylabel="lean body mass [kg]", title="One direction suffices")
     left.legend()
     left.grid(alpha=0.3)
     order = np.argsort(np.abs(effects))
     colours = [BLUE if effect > 0 else ORANGE for effect in effects[order]]
     right.barh(np.array(NAMES)[order], effects[order], color=colours)
     right.axvline(0, color="k", linewidth=0.8)
-    right.set(xlabel="effect of one deviation (largest = 1)", xlim=(-1.1, 1.1), xticks=(-1, -0.5, 0, 0.5, 1))
-    right.set_title("What it consists of")
+    right.set(xlabel="effect of one standard deviation (largest = 1)", xlim=(-1.1, 1.1), xticks=(-1, -0.5, 0, 0.5, 1))
+    right.set_title("Weights of the measurements")
     figure.suptitle(f"Sliced inverse regression of lean body mass, {what}")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)

@@ -1,4 +1,4 @@
-"""The source of another commit beside that of the working tree, and processes that import the one or the other."""
+"""Checkout of another commit in a worktree, and processes that import splitmerge from a given source tree."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def source_of(commit: str) -> Iterator[Path]:
 
 
 def started(source: Path, module: str, *words: str, **pipes: Any) -> subprocess.Popen[str]:
-    """`python -m module SOURCE WORDS` that imports splitmerge from this source, on one thread."""
+    """Start `python -m module SOURCE WORDS`, with splitmerge imported from `source` and one BLAS thread."""
     env = {**os.environ, **dict.fromkeys(THREADS, "1"), "PYTHONPATH": str(source), "PYTHONHASHSEED": "0"}
     command = [sys.executable, "-m", module, str(source), *words]
     return subprocess.Popen(command, env=env, cwd=ROOT, text=True, **pipes)
 
 
 def check_source() -> None:
-    """End this process if splitmerge was imported from elsewhere than its first argument says."""
+    """Exit if splitmerge was not imported from the source tree given as first argument."""
     import splitmerge
 
     source = Path(sys.argv[1]).resolve()

@@ -16,7 +16,7 @@ from .methods.first_order.gradient_descent import GradientDescent
 from .methods.first_order.mirror_descent import MirrorDescent
 from .methods.first_order.power import Power
 from .methods.first_order.split_merge import SplitMerge
-from .methods.first_order.stepsize import Adaptive, Fixed, Sampled
+from .methods.first_order.stepsize import Adaptive, Fixed, Sampled, StepSize
 from .methods.krylov.accelerated import Accelerated
 from .methods.krylov.lanczos import Lanczos
 from .methods.lobpcg.locally_optimal import LocallyOptimal
@@ -25,19 +25,34 @@ from .objective.curvature import LanczosBound, TraceBound, positive_curvature
 from .objective.difference import Objective
 from .objective.state import State
 from .objective.transform_domain import TransformDomain
-from .preconditioners import Diagonal, Exact, IncompleteCholesky, LowRank, MultiGrid, SquareRoot
+from .preconditioners import (
+    Diagonal,
+    Exact,
+    IncompleteCholesky,
+    LowRank,
+    MultiGrid,
+    Preconditioner,
+    SquareRoot,
+    UserPreconditioner,
+)
 from .problem.pencil import Pencil
 from .run.history import History
 from .run.reason import Reason
-from .run.rules import MaxSeconds, MaxSteps, Residual, SineAngle, Stagnation
+from .run.rules import MaxSeconds, MaxSteps, Residual, Rule, SineAngle, Stagnation
 from .solution.solution import Solution
 from .solution.store import load
 from .solve import solve
 from .solvers.cholesky import Cholesky
 from .solvers.conjugate_gradient import ConjugateGradient
 from .solvers.user import UserSolve
+from .verification.verdict import Verdict
 
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 __all__ = [
     "Accelerated",
@@ -64,8 +79,10 @@ __all__ = [
     "Objective",
     "Pencil",
     "Power",
+    "Preconditioner",
     "Reason",
     "Residual",
+    "Rule",
     "Sampled",
     "SineAngle",
     "Solution",
@@ -73,9 +90,12 @@ __all__ = [
     "SquareRoot",
     "Stagnation",
     "State",
+    "StepSize",
     "TraceBound",
     "TransformDomain",
+    "UserPreconditioner",
     "UserSolve",
+    "Verdict",
     "eigsh",
     "gallery",
     "iterates",

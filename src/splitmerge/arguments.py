@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from .checks import instance, real, whole
 from .methods import Method
+from .methods.krylov.accelerated import Accelerated
 from .methods.lobpcg.locally_optimal import LocallyOptimal
 from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
 from .problem.problem import ALIASES, WHICH, Problem
 from .run.rules import MaxSteps, Residual, Rule
 
+MISPLACED_HINT = "preconditioner and diagonal are for the default method without sigma; leave them out"
+
 
 def checked(problem: Problem, diagonal: Any) -> Problem:
-    """The problem with its arguments checked and normalised; the matrices, k and the start are checked later."""
-    which, sigma = _wanted(problem.which, problem.sigma)
+    """The problem with its arguments checked and its rule; matrices, k and start are checked with the pencil."""
+    end, sigma = _wanted(problem.which, problem.sigma)
     method, callback = problem.method, problem.callback
-    if method is not None:
-        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
+    known = _hint(problem.preconditioner, diagonal)
+    _check_method(method, end, sigma, known, certify=problem.certify)
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
-    hint = _hint(problem.preconditioner, diagonal)
-    _check_method(method, which, sigma, hint, certify=problem.certify)
-    return replace(problem, which=which, sigma=sigma, preconditioner=hint, certify=bool(problem.certify))
+    tol, stop, max_steps = problem.tol, problem.stop, problem.max_steps
+    rule = stopping_rule(stop, tol, max_steps)
+    rest = rule, problem.x0, problem.rng, callback, problem.progress
+    asked = problem.A, problem.B, problem.k, end, sigma, method, tol, stop, max_steps
+    return Problem(*asked, problem.b_policy, bool(problem.certify), known, *rest)
 
 
 def stopping_rule(stop: Rule | None, tol: float, max_steps: int | None) -> Rule:
@@ -51,15 +55,21 @@ def _wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
 
 
 def _check_method(
-    method: Method | None, which: str, sigma: float | None, hint: Preconditioner | None, *, certify: Any
+    method: Method | None, which: str, sigma: float | None, known: Preconditioner | None, *, certify: Any
 ) -> None:
-    """Can the method do what is asked for?"""
-    ends, default = which in ("largest", "smallest"), method is None or method.subspace
-    if hint is not None and (sigma is not None or not default):
-        raise ValueError("preconditioner and diagonal are for the default method without sigma; leave them out")
-    if isinstance(method, LocallyOptimal) and (sigma is not None or not ends):
-        raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
-    if not default and (sigma is not None or certify or not ends):
+    """Refuse a method that cannot do what is asked for."""
+    ends = which in ("largest", "smallest") and sigma is None
+    if method is None or isinstance(method, Accelerated):
+        if known is not None and sigma is not None:
+            raise ValueError(MISPLACED_HINT)
+        return
+    instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
+    if isinstance(method, LocallyOptimal):
+        if not ends:
+            raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
+    elif known is not None:
+        raise ValueError(MISPLACED_HINT)
+    elif certify or not ends:
         raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
 
 

@@ -4,42 +4,18 @@ from __future__ import annotations
 
 import math
 import operator
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import issparse
-from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, aslinearoperator
+from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
-from .errors import NotConverged, NotPositiveDefinite
-from .methods.krylov.accelerated import Accelerated
-from .methods.setup import Setup
-from .objective.state import State
-from .planning.costs import MAX_DENSE_N, prefers_lapack
-from .planning.plan import Candidate, Engine
-from .preparation.modes import mode_transform
-from .preparation.workspace import Workspace
-from .problem.b_policy import Mended
-from .problem.pencil import Pencil
-from .problem.problem import Problem
-from .problem.products import Products
-from .problem.target import Target
-from .run.reason import Reason
-from .run.rules import Check, MaxSteps, Residual, Rule
-from .solution.solution import Solution
-from .solve import carried_out, solve
-from .solvers import UserSolve
-from .transforms.modes import MODES, Reduced, reduce, transformed
-from .transforms.semidefinite import all_pairs, is_operator, with_entries
-from .typing import Array
+from .eigsh_request import Request
+from .transforms.modes import MODES
 
-# What the inverse next to σ may leave of a residual, in units of eps, when all that rounding allows is asked for.
-ROUNDING = 1000
 REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
 # SciPy hands complex matrices to `eigs`, which has other names
 COMPLEX_WHICH = ("LM", "SM", "LR", "SR", "LA", "SA")
@@ -66,8 +42,8 @@ def eigsh(
     Returns (w, v), or w alone without `return_eigenvectors`; the vectors are M-orthonormal (A-orthonormal in buckling
     mode). What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
 
-    Other than SciPy's, it refuses a matrix that is not Hermitian, it looks for eigenvalues that were passed over, and
-    it checks every pair with A itself, even where `OPinv` is given.
+    Unlike SciPy's, it refuses a matrix that is not Hermitian, probes for missed eigenvalues, and verifies every pair
+    with A itself, even where `OPinv` is given.
 
     >>> import numpy as np, splitmerge as sm
     >>> w, v = sm.eigsh(np.diag(np.arange(1.0, 14.0)), k=2)
@@ -98,11 +74,8 @@ def eigsh(
     ncv = _check_sizes(n, k, ncv, maxiter, is_complex)
     if v0 is not None and not np.any(v0):
         raise ArpackError(-9, {-9: "Starting vector is zero."})
-    if sigma is not None:
-        sigma = real(sigma, "sigma", least=-math.inf)
-        if sigma == 0 and mode == "buckling":
-            raise ValueError("sigma must not be zero in buckling mode: λ/(λ − 0) is 1 for every λ")
-    request = _Request(
+    sigma = _check_sigma(sigma, mode)
+    request = Request(
         A, k, M, sigma, which, v0, ncv, maxiter, tol, Minv, OPinv, "normal" if sigma is None else mode, rng
     )
     return request.results(*request.pairs(), vectors_wanted=return_eigenvectors)
@@ -149,6 +122,15 @@ def _check_inverses(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> Non
             raise ValueError(f"unrecognized mode '{mode}'")
 
 
+def _check_sigma(sigma: Any, mode: str) -> float | None:
+    if sigma is None:
+        return None
+    number = real(sigma, "sigma", least=-math.inf)
+    if number == 0 and mode == "buckling":
+        raise ValueError("sigma must not be zero in buckling mode: λ/(λ − 0) is 1 for every λ")
+    return number
+
+
 def _check_sizes(n: int, k: int, ncv: int | None, maxiter: int | None, is_complex: bool) -> int | None:
     if maxiter is not None and maxiter <= 0:
         raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
@@ -167,205 +149,3 @@ def _with_double(A: Any) -> Any:
     if not np.can_cast(A.dtype, "d"):
         raise ValueError("matrix type must be 'f', 'd', 'F', or 'D'")
     return A.astype(np.float64) if hasattr(A, "astype") else A
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The arguments, checked."""
-
-    A: Any
-    k: int
-    M: Any
-    sigma: float | None
-    which: str
-    v0: Any
-    ncv: int | None
-    maxiter: int | None
-    tol: float
-    Minv: Any
-    OPinv: Any
-    mode: str
-    rng: np.random.Generator
-
-    @property
-    def n(self) -> int:
-        """The size of A."""
-        return int(self.A.shape[0])
-
-    @property
-    def complex(self) -> bool:
-        """Would SciPy go to `eigs` with this?"""
-        return bool(np.dtype(self.A.dtype).kind == "c")
-
-    def pairs(self) -> tuple[Array, Array]:
-        """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
-        free = self.maxiter is None and self.Minv is None and self.OPinv is None
-        if free and prefers_lapack(self.n, self.k, dense=False):
-            return self.by_lapack()
-        if self.sigma is None and self.which != "SM":
-            which = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}[self.which]
-            return self.solved(self.A, self.M, which=which)
-        return self.near()
-
-    def by_lapack(self) -> tuple[Array, Array]:
-        """All pairs, and the wanted ones of them."""
-        values, vectors = all_pairs(self.A, self.M, self.sigma, self.mode)
-        chosen = _most_wanted(transformed(values, self.sigma, self.mode), self.which)[: self.k]
-        return values[chosen], vectors[:, chosen]
-
-    def near(self) -> tuple[Array, Array]:
-        """What is picked by nearness to a shift; the smallest by magnitude are the nearest to zero."""
-        sigma, which = (0.0, "LM") if self.sigma is None else (self.sigma, self.which)
-        A, M = self.A, self.M
-        if self.OPinv is None and self.n <= MAX_DENSE_N:
-            # n products are fewer than an iterative solver would take
-            A, M = (with_entries(matrix) for matrix in (A, M))
-        if self.mode == "normal" and which == "LM" and self.OPinv is None and not (is_operator(A) or is_operator(M)):
-            try:
-                return self.solved(A, M, sigma=sigma)
-            except NotPositiveDefinite:
-                if M is None or self.sigma is None:
-                    raise
-                # next to a shift, a singular M is allowed
-        reduced = reduce(A, M, sigma, self.mode, which)
-        if reduced.far:
-
-            def back(values: Array) -> Array:
-                return reduced.values(values + reduced.shift)
-
-            return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
-        return self.transformed(reduced)
-
-    def transformed(self, reduced: Reduced) -> tuple[Array, Array]:
-        """The pairs by shift-invert in one of the modes, or by LAPACK where that cannot converge."""
-        began = time.perf_counter()
-        pencil = Pencil(reduced.A, reduced.B, equilibrate=True)
-        products = Products(pencil)
-        given = None if self.OPinv is None else aslinearoperator(self.OPinv).matvec
-        found = mode_transform(reduced, products, self.k, given)
-        if found is None:
-            return self.by_lapack()
-        target, transform = found
-        problem = Problem(
-            A=reduced.A,
-            B=reduced.B,
-            k=self.k,
-            which="largest",
-            sigma=None,
-            method=self.method,
-            tol=self.tolerance,
-            stop=None,
-            max_steps=None,
-            b_policy="error",
-            certify=False,
-            rule=self.rule | MaxSteps(),
-            x0=self.v0,
-            rng=self.rng,
-        )
-
-        def prepared(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
-            products.budget = workspace.budget
-            workspace.counts = products.counts
-            setup = workspace.setup(products, target, method=self.method, transform=transform)
-            yield Candidate(Engine.SHIFT_INVERT), setup
-
-        def search() -> Solution:
-            return carried_out(problem, pencil, Mended(None, None), began, prepared)
-
-        return self.outcome(search, reduced.values)
-
-    def solved(self, A: Any, M: Any, back: Callable[[Array], Array] | None = None, **what: Any) -> tuple[Array, Array]:
-        """The pairs that `solve` finds; `back` makes eigenvalues of (A, M) those asked for."""
-        options = {"method": self.method, "stop": self.rule, "x0": self.v0, "rng": self.rng}
-        return self.outcome(lambda: solve(A, M, self.k, **what, **options), back)
-
-    def outcome(
-        self, solver: Callable[[], Solution], back: Callable[[Array], Array] | None = None
-    ) -> tuple[Array, Array]:
-        """The pairs, or SciPy's exception with those that converged."""
-        try:
-            solution = solver()
-        except NotConverged as error:
-            solution = error.solution
-            if not self.good_enough(solution):
-                raise self.no_convergence(solution, back) from error
-        if solution.reason is Reason.INTERRUPTED:
-            raise KeyboardInterrupt
-        values = solution.eigenvalues
-        return (values if back is None else back(values)), solution.eigenvectors
-
-    def good_enough(self, solution: Solution) -> bool:
-        """Did the search converge in its own terms, which are all that ARPACK looks at, and to rounding in ours?"""
-        bound = max(self.tolerance, ROUNDING * float(np.finfo(solution.eigenvectors.dtype).eps))
-        return solution.reason is Reason.UNCONFIRMED and bool((solution.residuals <= bound).all())
-
-    def no_convergence(self, solution: Solution, back: Callable[[Array], Array] | None) -> ArpackNoConvergence:
-        """The exception, with the pairs whose residuals are small enough or as small as rounding lets them be."""
-        floor = 4 * math.sqrt(self.n) * float(np.finfo(solution.eigenvectors.dtype).eps)
-        done = solution.residuals <= max(self.tolerance, floor)
-        values = solution.eigenvalues if back is None else back(solution.eigenvalues)
-        values, vectors = self.results(values[done], solution.eigenvectors[:, done], vectors_wanted=True)
-        message = f"No convergence ({solution.steps} iterations, {values.size}/{self.k} eigenvectors converged)"
-        return ArpackNoConvergence(message, values, vectors)
-
-    @property
-    def tolerance(self) -> float:
-        """The relative residual to reach: as small as rounding lets it be unless more is allowed."""
-        return max(float(self.tol), float(np.finfo(np.float64).eps))
-
-    @property
-    def rule(self) -> Rule:
-        """The tolerance, and as many products as SciPy would spend on `maxiter` restarts."""
-        ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
-        restarts = 10 * self.n if self.maxiter is None else operator.index(self.maxiter)
-        return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
-
-    @property
-    def method(self) -> Accelerated:
-        """The search, with the caller's solve with M and size of basis."""
-        inner = None if self.Minv is None else UserSolve(aslinearoperator(self.Minv).matvec)
-        return Accelerated(inner=inner, max_basis=None if self.ncv is None else max(self.ncv, 4))
-
-    def results(self, values: Array, vectors: Array, *, vectors_wanted: bool) -> Any:
-        """In the order of SciPy and in the precision of A."""
-        order = self.order(values, vectors_wanted=vectors_wanted)
-        letter = "f" if np.dtype(self.A.dtype).char in "fF" else "d"
-        values = values[order].astype(letter)
-        if not vectors_wanted:
-            return values
-        letter = letter.upper() if vectors.dtype.kind == "c" else letter
-        return values, np.ascontiguousarray(vectors[:, order].astype(letter))
-
-    def order(self, values: Array, *, vectors_wanted: bool) -> Array:
-        """Ascending for a real A, the most wanted first for a complex one; without vectors the least wanted first."""
-        ascending = self.sigma is not None or self.which == "BE"
-        if not self.complex and (vectors_wanted or ascending):
-            return np.argsort(values, kind="stable")
-        order = _most_wanted(transformed(values, self.sigma, self.mode), self.which)
-        return order if vectors_wanted else order[::-1]
-
-
-def _most_wanted(values: Array, which: str) -> Array:
-    """Indices of the transformed values, the most wanted first."""
-    if which in ("LM", "SM"):
-        return np.argsort(np.abs(values) * (-1 if which == "LM" else 1), kind="stable")
-    ascending = np.argsort(values, kind="stable")
-    if which == "BE":
-        return ascending[Target.ENDS.order(values[ascending])]
-    return ascending[::-1] if which == "LA" else ascending
-
-
-@dataclass(frozen=True)
-class _MaxProducts(Rule):
-    """Stop when the search has taken this many products in all."""
-
-    products: int
-
-    def begin(self, products: Products) -> Check:
-        """With A, or with its inverse."""
-        counts = products.counts
-
-        def check(state: State) -> Reason | None:
-            return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None
-
-        return check

@@ -16,10 +16,6 @@ class OutOfTime(Exception):
     """The time that a stopping rule allows ran out in the middle of a step; the driver turns it into that reason."""
 
 
-class Abandoned(Exception):
-    """A provisional way to the pairs cannot finish; the next candidate of the plan is tried."""
-
-
 class NotConverged(RuntimeError):
     """No pair, or not every pair, met the stopping rule; `solution` holds everything computed so far."""
 

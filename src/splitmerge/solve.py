@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from .arguments import checked, stopping_rule
+from .arguments import checked
 from .checks import whole
-from .errors import Abandoned, NotConverged
+from .errors import NotConverged
 from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
@@ -99,13 +98,13 @@ def solve(
     (True, 'certified')
     """
     began = time.perf_counter()
-    problem = Problem(A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner)
-    problem = replace(problem, x0=x0, rng=rng, callback=callback, progress=progress)
-    problem = checked(problem, diagonal)
+    asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
+    problem = checked(Problem(*asked, None, x0, rng, callback, progress), diagonal)
     mended = mend(A, B, b_policy)
     negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
-    problem = replace(problem, k=whole(k, "k", 1, pencil.n), rule=stopping_rule(stop, tol, max_steps))
+    count = whole(k, "k", 1, pencil.n)
+    problem = problem if count is k else replace(problem, k=count)
     return carried_out(problem, pencil, mended, began)
 
 
@@ -130,10 +129,9 @@ def carried_out(
         for candidate, setup in prepared(workspace):
             run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
             workspace.budget.begin()
-            with suppress(Abandoned):
-                verified = verify(run, setup, X, certify=problem.certify)
-                if not candidate.provisional or verified.reason is not Reason.UNCONFIRMED:
-                    break
+            verified = verify(run, setup, X, certify=problem.certify)
+            if not candidate.provisional or verified.reason is not Reason.UNCONFIRMED:
+                break
             X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
         solution = present(workspace, setup, run, verified, mended, began)
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:

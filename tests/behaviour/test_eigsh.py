@@ -288,8 +288,8 @@ def test_sigma_outside_the_spectrum(sigma, which, mode):
 @pytest.mark.parametrize("dtype", ["d", "D"])
 def test_operators_too_large_for_a_matrix(monkeypatch, dtype):
     A, M = _pair(dtype)
-    for module in ("eigsh", "transforms.modes", "planning.choose"):
-        monkeypatch.setattr(sys.modules[f"splitmerge.{module}"], "DENSE_LIMIT", 10)
+    for module in ("eigsh_request", "preparation.modes", "preparation.solver", "planning.costs"):
+        monkeypatch.setattr(sys.modules[f"splitmerge.{module}"], "MAX_DENSE_N", 10)
     w, v = sm.eigsh(aslinearoperator(A), K, aslinearoperator(M), which="SM", rng=0)
     _check(A, M, w, v, _expected(A, M, "SM"))
     w, v = sm.eigsh(aslinearoperator(A), K, aslinearoperator(M), sigma=1.5, rng=0)

@@ -86,7 +86,7 @@ def test_scipys_parametrisation_is_complete():
 @pytest.mark.parametrize(("name", "case", "route"), list(_items()))
 def test_scipys_own_tests(name, case, route, calls, refusals, monkeypatch):
     if route == "search":
-        monkeypatch.setattr(sys.modules["splitmerge.eigsh"], "prefers_lapack", lambda *_, **__: False)
+        monkeypatch.setattr(sys.modules["splitmerge.eigsh_request"], "prefers_lapack", lambda *_, **__: False)
         # the inverse of a matrix with a condition of 1000 costs a digit that LAPACK keeps
         strict = scipys._get_test_tolerance
         monkeypatch.setattr(scipys, "_get_test_tolerance", lambda *args: np.multiply(strict(*args), (1, 5, 5)))

@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from splitmerge import gallery
-from splitmerge.bench.external import EXTERNALS, LADDER, External, Failed, at_accuracy
+from splitmerge.bench.external import EXTERNALS, TOLERANCE_LADDER, External, Failed, at_accuracy
 
 PAIRS = {
     "dense": gallery.synthetic_pair(120, 10.0, rng=4),
@@ -85,8 +85,8 @@ def test_the_loosest_tolerance_that_reaches_the_goal(external, which):
     assert reached.error <= 1
     np.testing.assert_allclose(reached.answer.values, exact(A, B, 2, which), rtol=1e-6)
     # PRIMME chooses its method by the clock, so another run may do better
-    if external.by_tol and reached.tol != LADDER[0] and external.name != "PRIMME":
-        looser = external.solve(A, B, 2, which, LADDER[LADDER.index(reached.tol) - 1])
+    if external.by_tol and reached.tol != TOLERANCE_LADDER[0] and external.name != "PRIMME":
+        looser = external.solve(A, B, 2, which, TOLERANCE_LADDER[TOLERANCE_LADDER.index(reached.tol) - 1])
         assert goal(looser.values, looser.vectors) > 1
 
 

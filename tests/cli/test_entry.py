@@ -84,14 +84,17 @@ class TestMistakes:
             assert main(words) == 2
             said = capsys.readouterr().err
             assert "Traceback" in said
-            assert said.splitlines()[-1] == "splitmerge: error: absent.mtx: there is no such file"
+            assert said.splitlines()[-1] == "splitmerge: error: absent.mtx: no such file; check the path"
 
     @pytest.mark.parametrize(
         ("error", "said"),
         [
-            (MemoryError(), "the memory does not suffice"),
-            (MemoryError("9 GiB"), "the memory does not suffice: 9 GiB"),
-            (ModuleNotFoundError("No module named 'h5py'", name="h5py"), "h5py is needed for this and not installed"),
+            (MemoryError(), "not enough memory"),
+            (MemoryError("9 GiB"), "not enough memory: 9 GiB"),
+            (
+                ModuleNotFoundError("No module named 'h5py'", name="h5py"),
+                "this command needs h5py, which is not installed",
+            ),
             (PermissionError(13, "Permission denied", "K.mtx"), "K.mtx: Permission denied"),
             (ValueError("two\nlines"), "two lines"),
         ],
@@ -100,18 +103,18 @@ class TestMistakes:
         def fail(args):
             raise error
 
-        monkeypatch.setattr("splitmerge.cli.solve.read", fail)
+        monkeypatch.setattr("splitmerge.cli.commands.solve.read", fail)
         assert said in refused(capsys, "solve", "K.mtx")
 
     def test_interrupted_before_there_was_a_result(self, capsys, monkeypatch):
         def fail(args):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("splitmerge.cli.solve.read", fail)
+        monkeypatch.setattr("splitmerge.cli.commands.solve.read", fail)
         assert main(["solve", "K.mtx"]) == 130
         said = capsys.readouterr()
         assert said.out == ""
-        assert said.err == "splitmerge: interrupted before there was anything to show\n"
+        assert said.err == "splitmerge: interrupted before the first result\n"
 
 
 class TestStreams:
@@ -122,7 +125,7 @@ class TestStreams:
         assert json.loads(done.stdout)["eigenvalues"] == pytest.approx([900, 841])
         done = shell("solve", "absent.mtx", cwd=here)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == "splitmerge: error: absent.mtx: there is no such file\n"
+        assert done.stderr == "splitmerge: error: absent.mtx: no such file; check the path\n"
 
     @pytest.mark.skipif(os.name != "posix", reason="a shell is needed")
     def test_a_reader_that_goes_away(self, here):
@@ -173,7 +176,7 @@ class TestDemo:
     def test_without_matplotlib(self, here, capsys, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert main(["demo", "--n", "40"]) == 0
-        assert "No picture: matplotlib is not installed." in capsys.readouterr().out
+        assert "No plot: matplotlib is not installed." in capsys.readouterr().out
         assert not (here / "out").exists()
 
     def test_no_place_for_the_picture(self, here, capsys):

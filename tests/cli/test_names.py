@@ -67,7 +67,7 @@ class TestNames:
     @pytest.mark.parametrize(
         ("asked", "message"),
         [
-            (("gradient-descent", None, None, "diagonal"), "has no use for one"),
+            (("gradient-descent", None, None, "diagonal"), "does not use a preconditioner"),
             (("split-merge", "cholesky", None, "diagonal"), "which is exact"),
             (("split-merge", None, 5, None), "is for --inner cg"),
             (("locally-optimal", "cg", None, None), "locally-optimal never solves with B"),

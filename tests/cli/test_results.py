@@ -14,7 +14,7 @@ from commands import command, environment, listen, mikota, solved
 from pairs import pair_of
 from splitmerge.bench.report import Plot, Table, Text
 from splitmerge.cli import main
-from splitmerge.cli.report import report_of
+from splitmerge.cli.page import report_of
 
 
 def terminal():

@@ -127,7 +127,7 @@ class TestRefusals:
         (here / "K.csv").write_text("1,2")
         assert "no such file" in refused(capsys, "solve", "absent.mtx")
         assert "no such file" in refused(capsys, "solve", "K.mtx", "absent.mtx")
-        assert "unknown kind of file" in refused(capsys, "solve", "K.csv")
+        assert "unknown file format" in refused(capsys, "solve", "K.csv")
         assert "a square matrix is needed" in refused(capsys, "solve", "wide.npy")
         assert "A is not symmetric" in refused(capsys, "solve", "skew.npy")
         assert "A contains NaN or infinity" in refused(capsys, "solve", "nan.npy")
@@ -158,10 +158,10 @@ class TestRefusals:
             (["--method", "powr"], "unknown method 'powr' (did you mean power?); give one of default"),
             (["--method", "power", "--certify"], "for the default method"),
             (["--which", "all"], "invalid choice: 'all'"),
-            (["-o", "modes.txt"], "ends in .npz (everything) or .csv"),
+            (["-o", "modes.txt"], "ends in .npz (all results) or .csv"),
             (["-o", "nowhere/modes.npz"], "there is no folder nowhere"),
             (["-o", "folder.npz"], "this is a folder"),
-            (["-o", "pair.npz"], "that is the file of the matrices"),
+            (["-o", "pair.npz"], "this is an input file"),
             (["--report", "nowhere/r.html"], "there is no folder nowhere"),
         ],
     )

@@ -20,9 +20,10 @@ OPTIONS = [
     getattr(sm, name)
     for name in sm.__all__
     if dataclasses.is_dataclass(getattr(sm, name)) and not inspect.isabstract(getattr(sm, name))
-    if name not in ("Solution", "Objective", "TransformDomain")
+    if name not in ("Method", "Solution", "Objective", "TransformDomain")
 ]
 ARGUMENTS = {"Fixed": (0.5,), "SineAngle": (np.ones(3),), "MaxSeconds": (1.0,), "UserSolve": (np.sqrt,)}
+ARGUMENTS["UserPreconditioner"] = (np.sqrt,)
 
 
 def make(cls):
@@ -51,7 +52,11 @@ def test_options_are_immutable_printable_and_picklable(cls):
             setattr(thing, field.name, None)
 
 
-@pytest.mark.parametrize("method", [cls for cls in OPTIONS if issubclass(cls, sm.Method)], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "method",
+    [cls for cls in OPTIONS if issubclass(cls, sm.Method)],
+    ids=lambda cls: cls.__name__,
+)
 def test_every_method_solves_with_nothing_else_said(method):
     A, B = sm.gallery.synthetic_pair(40, 5, rng=3)
     sol = sm.solve(A, B, k=2, method=method(), rng=0)

@@ -212,8 +212,8 @@ def test_the_seed_decides(name):
 
 CLOUDS = np.arange(12.0).reshape(6, 2)
 REFUSED = {
-    "shape of numbers": (lambda: gallery.grid_laplacian(5), "one whole number a dimension"),
-    "no shape": (lambda: gallery.grid_laplacian(()), "one whole number a dimension"),
+    "shape of numbers": (lambda: gallery.grid_laplacian(5), "one integer per dimension"),
+    "no shape": (lambda: gallery.grid_laplacian(()), "one integer per dimension"),
     "no cells inside": (lambda: gallery.element_laplacian((1, 4)), "at least 2"),
     "empty chain": (lambda: gallery.mikota_chain(0), "n is 0"),
     "float": (lambda: gallery.clement_pair(3.0), "whole number"),
@@ -221,21 +221,21 @@ REFUSED = {
     "NaN in the spectrum": (lambda: gallery.prescribed_pair([np.nan]), "finite real numbers"),
     "condition below one": (lambda: gallery.prescribed_pair([1.0], 0.5), "kappa_B"),
     "integer type": (lambda: gallery.prescribed_pair([1.0], dtype=int), "dtype"),
-    "two cells": (lambda: gallery.cube_pair((2, 2)), "three of them"),
+    "two cells": (lambda: gallery.cube_pair((2, 2)), "tuple of three integers"),
     "too many cut": (lambda: gallery.cube_pair(2, 9), "bisected is 9"),
     "four dimensions": (lambda: gallery.fem_laplacian(4, 1, 3), "dimension is 4"),
     "rows": (lambda: gallery.cca_pair(CLOUDS, CLOUDS[1:]), "6 rows and Y has 5"),
-    "NaN": (lambda: gallery.cca_pair(CLOUDS, np.full((6, 1), np.nan)), "Y holds NaN"),
+    "NaN": (lambda: gallery.cca_pair(CLOUDS, np.full((6, 1), np.nan)), "Y contains NaN"),
     "sparse": (lambda: gallery.cca_pair(sp.eye_array(6), CLOUDS), "toarray"),
     "a vector": (lambda: gallery.cca_pair(CLOUDS, np.ones(6)), "samples in rows"),
     "negative ridge": (lambda: gallery.cca_pair(CLOUDS, CLOUDS, ridge=-1.0), "ridge"),
     "labels": (lambda: gallery.lda_pair(CLOUDS, [0, 1]), "one label for each row"),
-    "NaN among labels": (lambda: gallery.lda_pair(CLOUDS, [0, 1, 0, 1, 0, np.nan]), "labels holds NaN"),
+    "NaN among labels": (lambda: gallery.lda_pair(CLOUDS, [0, 1, 0, 1, 0, np.nan]), "labels contains NaN"),
     "one class": (lambda: gallery.lda_pair(CLOUDS, np.zeros(6)), "single class"),
     "correlation of one": (lambda: gallery.two_views(9, 2, 2, [1.0]), "between −1 and 1"),
     "too many correlations": (lambda: gallery.two_views(9, 2, 3, [0.1] * 3), r"min\(p, q\) = 2"),
     "too few samples": (lambda: gallery.two_views(4, 2, 2, [0.1], exact=True), "samples is 4"),
-    "negative discriminant": (lambda: gallery.labelled_clouds(9, 2, [-1.0]), "positive numbers"),
+    "negative discriminant": (lambda: gallery.labelled_clouds(9, 2, [-1.0]), "positive finite numbers"),
 }
 
 

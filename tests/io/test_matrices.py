@@ -77,8 +77,8 @@ class TestBoeing:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            ("RSA", "XSA", "line 3: unknown type of matrix 'XSA'"),
-            ("RSA", "RSE", "line 3: the matrix is not assembled"),
+            ("RSA", "XSA", "line 3: unknown matrix type 'XSA'"),
+            ("RSA", "RSE", "line 3: the matrix is stored by unassembled elements"),
             ("(8I10)", "(8Q10)", "unknown Fortran format"),
             ("             7             7", "             7             x", "line 3: rows, columns and entries"),
         ],
@@ -196,20 +196,20 @@ class TestDamaged:
         with pytest.raises(ValueError, match=r"shape \(2, 3\); a square matrix"):
             read_matrix(tmp_path / "A.npy")
         np.save(tmp_path / "B.npy", np.array([["a", "b"], ["c", "d"]]))
-        with pytest.raises(ValueError, match="numbers are needed"):
+        with pytest.raises(ValueError, match="numeric matrix is needed"):
             read_matrix(tmp_path / "B.npy")
 
     def test_no_such_thing(self, tmp_path):
         for name in ("A.mtx", "A.hb", "A.npz", "A.npy", "A.mat"):
             with pytest.raises(ValueError, match="no such file"):
                 read_matrix(tmp_path / name)
-        with pytest.raises(ValueError, match="unknown kind of file"):
+        with pytest.raises(ValueError, match="unknown file format"):
             read_matrix(tmp_path / "A.csv")
         (tmp_path / "folder.npy").mkdir()
         with pytest.raises(ValueError, match="folder"):
             read_matrix(tmp_path / "folder.npy")
         np.savez(tmp_path / "two.npz", X=DENSE, Y=DENSE)
-        with pytest.raises(ValueError, match="holds X, Y; pick one"):
+        with pytest.raises(ValueError, match="contains X, Y; select one"):
             read_matrix(tmp_path / "two.npz")
-        with pytest.raises(ValueError, match="holds X, Y, but no Z"):
+        with pytest.raises(ValueError, match="contains X, Y, but no Z"):
             read_matrix(f"{tmp_path / 'two.npz'}#Z")

@@ -24,7 +24,7 @@ def test_csp_sees_which_hand_area_fell_silent(tmp_path, capsys):
     assert found["rank"] == 30
     np.testing.assert_allclose(found["eigenvalues"], [0.6570, 0.3551], atol=1e-4)
     np.testing.assert_allclose([found["by_csp"], found["by_channels"]], [0.87, 0.67], atol=0.021)
-    assert "right in 87% of new trials" in capsys.readouterr().out
+    assert "accuracy on new trials: 87% with CSP" in capsys.readouterr().out
 
 
 def test_two_close_sinusoids_in_coloured_noise(tmp_path, capsys):

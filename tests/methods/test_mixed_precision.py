@@ -169,7 +169,7 @@ class TestNotTried:
 
 class TestEnds:
     def test_fails_over_to_double(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(narrow, "MAX_STEPS", 1)
+        monkeypatch.setattr(narrow, "MAX_POLISH_STEPS", 1)
         pair = make_pair(spectrum(), seed=9)
         sol = sm.solve(pair.A, pair.B, rng=0)
         assert not taken(sol)

@@ -95,7 +95,6 @@ class TestAdapt:
 
         check(adapt(Same(), "A"), np.eye(N))
 
-    @pytest.mark.xfail(reason="the check of symmetry compares two products that are the same array", strict=True)
     def test_one_buffer_for_all_products(self):
         buffer = np.zeros(N)
 

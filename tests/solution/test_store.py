@@ -69,7 +69,10 @@ class TestRoundTrip:
         dense = [M for M in ("A", "B") if not isinstance(getattr(sol.problem, M), (list, tuple))]
         for M in {"A", "B"} - set(dense):
             np.testing.assert_array_equal(getattr(again.problem, M), getattr(sol.problem, M))
-        expected = dataclasses.replace(sol, problem=dataclasses.replace(sol.problem, A=None, B=None))
+        # a file holds the words of explain, not the decisions behind them
+        expected = dataclasses.replace(
+            sol, decisions=(), told=sol.story, problem=dataclasses.replace(sol.problem, A=None, B=None)
+        )
         actual = dataclasses.replace(again, problem=dataclasses.replace(again.problem, A=None, B=None))
         different = differences(expected, actual)
         # NumPy's numbers come back as Python's

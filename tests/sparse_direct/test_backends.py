@@ -43,8 +43,8 @@ def backend(request, monkeypatch):
         monkeypatch.setitem(sys.modules, PACKAGES[name], None)
     if request.param in PACKAGES:
         pytest.importorskip(PACKAGES[request.param])
-    monkeypatch.setattr(superlu, "DISSECTED", 10)
-    monkeypatch.setattr(costs, "LARGE", 10)
+    monkeypatch.setattr(superlu, "NESTED_DISSECTION_MIN_ROWS", 10)
+    monkeypatch.setattr(costs, "EXTERNAL_BACKEND_MIN_ROWS", 10)
     monkeypatch.setitem(costs.COSTS, "MUMPS", replace(costs.COSTS["MUMPS"], row=0.0, flop=0.0))
     return request.param
 

@@ -1,4 +1,4 @@
-"""The same solves by the source of a base commit and by that of the working tree, compared number by number.
+"""Regression test of results: the same cases run by a base commit and by the working tree, compared number by number.
 
-`python -m tools.goldens --base COMMIT` after a change that is meant to change no result.
+Run `python -m tools.goldens --base COMMIT` after a change that should not change any result.
 """

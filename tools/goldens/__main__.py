@@ -1,4 +1,4 @@
-"""`python -m tools.goldens --base COMMIT`: did any result change?"""
+"""`python -m tools.goldens --base COMMIT`: compare the results of the working tree with those of a commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .compare import Class, compare, reworded
 
 
 def results(target: Path) -> dict[str, tuple[dict[str, Any], float]]:
-    """The records of a process and their seconds, as far as it came."""
+    """The records of a process and their seconds, up to a possible crash."""
     found = {}
     if target.exists():
         with target.open("rb") as file:
@@ -32,7 +32,7 @@ def results(target: Path) -> dict[str, tuple[dict[str, Any], float]]:
 
 
 def run(base: str, names: list[str]) -> list[dict[str, tuple[dict[str, Any], float]]]:
-    """The records of the base and of the working tree; both processes run at the same time."""
+    """The records of the base and of the working tree, from two concurrent processes."""
     with source_of(base) as source, tempfile.TemporaryDirectory() as folder:
         sides = [(source, Path(folder) / "base.pickle"), (ROOT / "src", Path(folder) / "now.pickle")]
         asked = Path(folder) / "names"
@@ -45,12 +45,12 @@ def run(base: str, names: list[str]) -> list[dict[str, tuple[dict[str, Any], flo
                 child.kill()
         for code, what in zip(codes, ("base", "working tree"), strict=True):
             if code:
-                print(f"the process of the {what} ended with {code}", file=sys.stderr)
+                print(f"the process of the {what} ended with exit code {code}", file=sys.stderr)
         return [results(target) for _, target in sides]
 
 
 def report(names: list[str], base: dict[str, Any], now: dict[str, Any], *, verbose: bool) -> Counter[Class]:
-    """Print what is not bit-equal, or everything; the number of cases of each class."""
+    """Print the cases that are not bit-equal (all if `verbose`), and count the cases of each class."""
     total: Counter[Class] = Counter()
     for name in names:
         a, b = (side.get(name, (None, 0.0)) for side in (base, now))
@@ -70,12 +70,14 @@ def report(names: list[str], base: dict[str, Any], now: dict[str, Any], *, verbo
 
 
 def main() -> int:
-    """Run the cases twice and compare; 1 if anything is different."""
+    """Run the cases with both versions and compare them; returns 1 if a result differs."""
     parser = argparse.ArgumentParser(prog="python -m tools.goldens", description=__doc__)
-    parser.add_argument("--base", default="HEAD", metavar="COMMIT", help="the commit to compare with (default: HEAD)")
-    parser.add_argument("--only", default="", metavar="PATTERN", help="cases that this regular expression is found in")
-    parser.add_argument("--verbose", action="store_true", help="all cases with their seconds, and all that differs")
-    parser.add_argument("--list", action="store_true", help="the cases and nothing else")
+    parser.add_argument("--base", default="HEAD", metavar="COMMIT", help="commit to compare with (default: HEAD)")
+    parser.add_argument("--only", default="", metavar="PATTERN", help="only cases that match this regular expression")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print all cases with their seconds, and all differences"
+    )
+    parser.add_argument("--list", action="store_true", help="list the cases and exit")
     args = parser.parse_args()
     names = [name for name in CASES if re.search(args.only, name)]
     if args.list:

@@ -1,4 +1,4 @@
-"""Runs cases with the splitmerge of PYTHONPATH: `python -m tools.goldens.child SRC OUT NAMES`."""
+"""Run cases with the splitmerge found on PYTHONPATH: `python -m tools.goldens.child SRC OUT NAMES`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..base import check_source
 from .looks import namespace
 from .record import failure, record
 
-# a case that takes longer hangs
-SECONDS = 60
+# Time limit of a case.
+MAX_CASE_SECONDS = 60
 
 
 def outcome(expression: str, names: dict[str, Any]) -> dict[str, Any]:
-    """What the expression has come to, the kinds of its warnings included."""
-    signal.alarm(SECONDS)
+    """The record of the value or exception of an expression, with the categories of its warnings."""
+    signal.alarm(MAX_CASE_SECONDS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -34,11 +34,11 @@ def outcome(expression: str, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _too_long(number: int, frame: FrameType | None) -> None:
-    raise TimeoutError(f"more than {SECONDS} s")
+    raise TimeoutError(f"more than {MAX_CASE_SECONDS} s")
 
 
 def main() -> None:
-    """Append a record a case to the file, so that a crash leaves those before it."""
+    """Append one record per case to the file, so that a crash preserves the previous ones."""
     check_source()
     signal.signal(signal.SIGALRM, _too_long)
     names = namespace()

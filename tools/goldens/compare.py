@@ -1,4 +1,4 @@
-"""Two records of a case: bit for bit the same, the same to rounding, or different."""
+"""Comparison of two records of a case: bit-equal, equal to rounding, or different."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from .record import Close, Prose
 
-# relative to the largest entry; in single precision as many units of its eps
-TOLERANCE = 1e-13
-# what a case that is not meant to be refused may raise
+# Relative to the largest entry, for double precision; scaled by eps for single precision.
+RELATIVE_TOLERANCE = 1e-13
+# Exceptions that a valid case may raise.
 EXPECTED = ("NotConverged", "ArpackNoConvergence")
 
 
 class Class(Enum):
-    """How alike two records are, best first."""
+    """The degree of agreement of two records, best first."""
 
     EQUAL = "bit-equal"
     CLOSE = "equal to 1e-13 with the same counts"
@@ -24,7 +24,7 @@ class Class(Enum):
 
 
 def compare(base: dict[str, Any] | None, now: dict[str, Any] | None, *, refused: bool) -> tuple[Class, list[str]]:
-    """The class, and what differs."""
+    """The class of agreement, and a list of the differences."""
     if base is None or now is None:
         return Class.DIFFERENT, [f"no result of {'the base' if base is None else 'the working tree'}"]
     raised = base.get("raised")
@@ -48,7 +48,7 @@ def compare(base: dict[str, Any] | None, now: dict[str, Any] | None, *, refused:
 
 
 def reworded(base: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The paths of the sentences that are not the same."""
+    """The paths of sentences that differ."""
     return [path for path, text in base.items() if isinstance(text, Prose) and now.get(path) != text]
 
 
@@ -75,7 +75,7 @@ def _numbers(a: Close, b: Close) -> tuple[Class, str]:
         return Class.DIFFERENT, f"{_text(a)} became {_text(b)}"
     with np.errstate(over="ignore"):
         error = float(np.abs(x[finite] / a.scale - y[finite] / a.scale).max()) if a.scale else np.inf
-    allowed = TOLERANCE * float(np.finfo(x.dtype).eps) / float(np.finfo(np.float64).eps)
+    allowed = RELATIVE_TOLERANCE * float(np.finfo(x.dtype).eps) / float(np.finfo(np.float64).eps)
     note = f"off by {error:.1e} of {a.scale:.3g}"
     return (Class.CLOSE if error <= allowed else Class.DIFFERENT), note
 

@@ -1,4 +1,4 @@
-"""What the expressions do with a pair, and all names that they may use."""
+"""Functions applied to pairs by the cases, and the namespace of the cases."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .record import printed
 
 
 def inverse(M: Any) -> LinearOperator:
-    """Solves with a matrix, as an operator."""
+    """The inverse of a matrix as an operator."""
     solve = splu(sp.csc_array(M)).solve
     return LinearOperator(M.shape, matvec=solve, dtype=M.dtype)
 
 
 def shifted_inverse(pair: Pair, sigma: float) -> LinearOperator:
-    """Solves with A − σB."""
+    """The inverse of A − σB as an operator."""
     return inverse(pair[0] - sigma * (sp.eye_array(pair[0].shape[0]) if pair[1] is None else pair[1]))
 
 
@@ -44,12 +44,12 @@ def eigsh(pair: Pair, k: int = 6, **options: Any) -> Any:
 
 
 def first(states: Iterable[Any], count: int) -> list[Any]:
-    """Some of the iterates."""
+    """The first `count` iterates."""
     return list(islice(states, count))
 
 
 def watched(pair: Pair, stop_at: int, **options: Any) -> Any:
-    """The solution, and what a callback that stops at a step has seen."""
+    """The solution, and the values seen by a callback that stops at a given step."""
     seen: list[tuple[int, float, float]] = []
 
     def look(state: Any) -> bool:
@@ -63,7 +63,7 @@ def watched(pair: Pair, stop_at: int, **options: Any) -> Any:
 
 
 def partial(pair: Pair, **options: Any) -> Any:
-    """The solution that a `NotConverged` brings along."""
+    """The solution of a `NotConverged` exception."""
     try:
         sm.solve(*pair, rng=0, **options)
     except sm.NotConverged as error:
@@ -72,14 +72,14 @@ def partial(pair: Pair, **options: Any) -> Any:
 
 
 def through_file(solution: Any) -> Any:
-    """Saved and loaded."""
+    """The solution after saving and loading."""
     with tempfile.TemporaryDirectory() as folder:
         solution.save(Path(folder) / "modes.npz")
         return sm.load(Path(folder) / "modes.npz")
 
 
 def command(pair: Pair, line: str) -> dict[str, Any]:
-    """`splitmerge` on files of the pair, which the line calls K.mtx and M.mtx: exit code and numbers."""
+    """Run `splitmerge` on the files K.mtx and M.mtx of the pair, and record its exit code and output."""
     out, err = io.StringIO(), io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         for name, M in zip(("K.mtx", "M.mtx"), pair, strict=True):
@@ -99,7 +99,7 @@ def command(pair: Pair, line: str) -> dict[str, Any]:
 
 
 def read(pair: Pair, *names: str) -> Any:
-    """What `read_pair` makes of files with one matrix each, by the ends of their names."""
+    """The result of `read_pair` for files with one matrix each, in the formats of their suffixes."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in names]
         for path, M in zip(paths, pair, strict=False):
@@ -108,7 +108,7 @@ def read(pair: Pair, *names: str) -> Any:
 
 
 def from_file(pair: Pair, name: str) -> Any:
-    """What `read_pair` makes of one file, with K and M in it where its name says "pair"."""
+    """The result of `read_pair` for one file, which contains K and M if its name is "pair"."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name.partition("#")[0]
         both = dict(zip("KM", pair, strict=True))
@@ -137,7 +137,7 @@ def _write(path: Path, M: Any) -> None:
 
 
 def domain(A: Any, B: Any, preconditioner: Any, x: np.ndarray) -> list[np.ndarray]:
-    """A vector to the domain of a preconditioner and back, and the products there."""
+    """A vector transformed to the variables of a preconditioner and back, and the products in these variables."""
     pencil = sm.Pencil(A, B)
     P = preconditioner.prepare(pencil)
     there = sm.TransformDomain(pencil, P)
@@ -146,7 +146,7 @@ def domain(A: Any, B: Any, preconditioner: Any, x: np.ndarray) -> list[np.ndarra
 
 
 def splitting(n: int, length: float) -> list[np.ndarray]:
-    """The splitting matrix of the paper, and its step, for a v of this length."""
+    """The splitting matrix of the paper and its step, for a v of the given length."""
     A, B = problems.synthetic(n)
     F, x = np.linalg.cholesky(A).T, problems.vectors(n)
     v, Fx = problems.vectors(n, seed=6), F @ x
@@ -157,10 +157,10 @@ def splitting(n: int, length: float) -> list[np.ndarray]:
 
 
 def namespace() -> dict[str, Any]:
-    """Everything that an expression may name."""
+    """The names available to the cases."""
     from splitmerge import learn
 
     public = {name: getattr(sm, name) for name in sm.__all__}
     estimators = {name: getattr(learn, name) for name in learn.__all__}
-    # `eigsh` here is that of a pair
+    # `eigsh` of this module, which takes a pair, overrides the public one
     return {**estimators, **public, **vars(problems), **globals()}

@@ -1,4 +1,4 @@
-"""The pairs and data of the cases, and the kinds of matrices that they come in."""
+"""The pairs and data of the cases, and the matrix types they are converted to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ gallery = sm.gallery
 
 
 class Custom:
-    """Anything with `shape` and `@`."""
+    """A minimal matrix-free operator with `shape` and `@`."""
 
     def __init__(self, M: Any) -> None:
         self.matrix, self.shape = M, M.shape
@@ -27,7 +27,7 @@ class Custom:
 
 
 def operator(M: Any) -> LinearOperator:
-    """Products only."""
+    """The matrix as a matrix-free LinearOperator."""
     return LinearOperator(M.shape, matvec=lambda x: M @ x, rmatvec=lambda x: M @ x, dtype=M.dtype)
 
 
@@ -56,7 +56,7 @@ KINDS: dict[str, Callable[[Any], Any]] = {
 
 
 def made(pair: Pair, A: str, B: str | None = None) -> Pair:
-    """The pair with A of one kind and B of another, or the same."""
+    """The pair with A and B converted to the given types; B to that of A by default."""
     return KINDS[A](pair[0]), None if pair[1] is None else KINDS[B or A](pair[1])
 
 
@@ -94,7 +94,7 @@ def hermitian(n: int, kappa: float = 10.0) -> Pair:
 
 @cache
 def spectrum(name: str, n: int, kappa: float = 10.0) -> Pair:
-    """Multiple, clustered, decaying, singular: by the name of what the eigenvalues are."""
+    """A pair with a named spectrum: multiple, clustered, decaying, singular, …"""
     tail = np.linspace(0.0, 1.0, n)
     values = {
         "double": np.r_[tail[:-4], 3.0, 3.0, 2.0, 2.0],
@@ -110,7 +110,7 @@ def spectrum(name: str, n: int, kappa: float = 10.0) -> Pair:
 
 @cache
 def frame(n: int, massless: int = 0, negative: bool = False) -> Pair:
-    """Like the stiffness and mass of a structure: badly scaled, and some unknowns without mass."""
+    """A pair similar to the stiffness and mass of a structure: badly scaled, with some massless unknowns."""
     rng = np.random.default_rng(n)
     d = 10.0 ** rng.uniform(-1.5, 1.5, n)
     off = [rng.uniform(-1.0, 0.0, n - j) for j in (1, 7)]
@@ -131,14 +131,14 @@ def singular(n: int, rank: int) -> Pair:
 
 
 def with_entry(pair: Pair, name: str, value: Any) -> Pair:
-    """The pair with entry (0, 1) of A or B changed: not symmetric, NaN, infinite."""
+    """The pair with entry (0, 1) of A or B replaced, e.g. to make it unsymmetric or non-finite."""
     changed = [None if M is None else M.copy() for M in pair]
     changed["AB".index(name)][0, 1] = value
     return changed[0], changed[1]
 
 
 def vectors(n: int, m: int = 1, seed: int = 5) -> np.ndarray:
-    """A start of m columns, or a vector."""
+    """A random start block of m columns; a vector for m = 1."""
     X = np.random.default_rng(seed).standard_normal((n, m))
     return X[:, 0] if m == 1 else X
 
@@ -154,7 +154,7 @@ def clouds(per_class: int, p: int) -> Pair:
 
 
 def trials(count: int, channels: int, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Trials × channels × samples in which one source is louder in each class, and the labels."""
+    """Trials × channels × samples with one source amplified in each class, and the labels."""
     rng = np.random.default_rng(0)
     y = np.arange(count) % classes
     sources = rng.standard_normal((count, channels, 60))
@@ -164,7 +164,7 @@ def trials(count: int, channels: int, classes: int = 2) -> tuple[np.ndarray, np.
 
 
 def regression(samples: int, p: int) -> tuple[np.ndarray, np.ndarray]:
-    """Samples of which two directions explain y."""
+    """Samples and a response that depends on two directions."""
     rng = np.random.default_rng(2)
     X = rng.standard_normal((samples, p))
     return X, X[:, 0] ** 3 + X[:, 1] + 0.1 * rng.standard_normal(samples)

@@ -1,4 +1,4 @@
-"""What a case has come to, as a flat dictionary of plain values: the two processes share no class of splitmerge."""
+"""The result of a case as a flat dictionary of plain values, because the two processes share no splitmerge classes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import scipy.sparse as sp
 
 TALLY = ("A_products", "B_products", "B_solves", "K_solves", "P_solves")
 STATE = ("step", "eigenvalue", "residual", "f", "vector")
-# keys of the JSON output that hold sentences, times or the machine
+# Keys of the JSON output with sentences, times or machine data, which are not compared.
 PROSE_KEYS = ("advice", "why", "explain", "how", "findings", "routes", "costs", "seconds", "provenance", "files")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
 class Close:
-    """Floating-point numbers, and the size that an error is relative to."""
+    """Floating-point numbers, and the scale that errors are relative to."""
 
     data: np.ndarray
     scale: float
@@ -29,13 +29,13 @@ class Close:
 
 @dataclass(frozen=True)
 class Prose:
-    """Text that may be worded anew."""
+    """Text whose wording is not compared."""
 
     text: str
 
 
 def close(value: Any, scale: float | None = None) -> Any:
-    """An array of floats with its own size as the scale, if no other is given; other arrays as they are."""
+    """A floating-point array with its scale, by default its largest magnitude; other arrays unchanged."""
     data = np.asarray(value)
     if data.dtype.kind not in "fc":
         return data
@@ -45,12 +45,12 @@ def close(value: Any, scale: float | None = None) -> Any:
 
 
 def record(value: Any) -> dict[str, Any]:
-    """The value, flattened: a leaf by its path."""
+    """The value flattened to a dictionary of leaves by path."""
     return dict(_leaves(value, ""))
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """An exception by its type, with the pairs that it brings along; the sentence may change."""
+    """The record of an exception: its type and the eigenpairs it carries; its message is not compared."""
     parts: dict[str, Any] = {"raised": type(error).__name__, "message": Prose(str(error))}
     for name in ("solution", "eigenvalues", "eigenvectors"):
         if hasattr(error, name):
@@ -70,6 +70,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         value = {part: getattr(whole, part) for part in ("data", "indices", "indptr")}
     if isinstance(value, dict):
         for name, item in value.items():
+            item = Prose(item) if name == "why" and isinstance(item, str) else item
             yield from _leaves(item, f"{path}.{name}" if path else str(name))
     elif isinstance(value, (list, tuple)):
         yield f"{path}.length", len(value)
@@ -86,7 +87,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _solution(sol: Any) -> dict[str, Any]:
-    """All of a solution that is no time and no sentence."""
+    """The fields of a solution that are compared, without times; sentences are marked as prose."""
     values = close(sol.eigenvalues)
     history = {name: column for name, column in sol.history.to_dict().items() if name != "seconds"}
     if "residual" in history:
@@ -120,7 +121,7 @@ def _tally(tally: Any) -> dict[str, int]:
 
 
 def _estimator(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes, those that are made when asked for included."""
+    """The fitted attributes, including computed properties."""
     names = [name for name in dir(estimator) if name.endswith("_") and not name.startswith("_")]
     found: dict[str, Any] = {}
     for name in names:
@@ -134,7 +135,7 @@ def _estimator(estimator: Any) -> dict[str, Any]:
 
 
 def printed(text: str) -> Any:
-    """What a command has printed: the numbers of its JSON, or of the rows of its table."""
+    """The output of a command: its JSON without prose, or the numbers of its table."""
     try:
         return _without_prose(json.loads(text))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Methods measured against each other: rivals, cases, measurements, reports, and the paper's evaluation."""
+"""Benchmarks: competing methods, test cases, measurements, reports, and the reproduction of the paper's evaluation."""

@@ -1,4 +1,4 @@
-"""Pairs to measure on, each with its leading eigenspace as a reference and with starts that every method shares."""
+"""Benchmark pairs, each with its leading eigenspace as a reference and with random starts shared by all methods."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..objective.state import sine
 from ..solve import solve
 from ..typing import Array
 
-# Values that differ by less, relatively, count as one: their eigenvectors cannot be told apart to any use.
-EQUAL = 1e-9
+# Relative distance up to which eigenvalues count as one multiple eigenvalue with a common eigenspace.
+MULTIPLICITY_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A pair; `made` says how it was come by, and with `seed` its starts are the same on every machine."""
+    """A pair; `made` is the expression that creates it, and `seed` determines its starts on every machine."""
 
     name: str
     made: str
@@ -39,7 +39,7 @@ class Case:
 
     @cached_property
     def leading(self) -> tuple[float, Array]:
-        """λ₁ and a B-orthonormal basis of its eigenspace: by LAPACK, or counted for a sparse pair."""
+        """λ₁ and a B-orthonormal basis of its eigenspace, by LAPACK or (sparse) verified by inertia counts."""
         k = min(4, self.n)
         if sp.issparse(self.A):
             found = solve(self.A, self.B, k, tol=1e-11, certify=True, rng=0)
@@ -47,40 +47,40 @@ class Case:
         else:
             values, vectors = scipy.linalg.eigh(self.A, self.B, subset_by_index=[self.n - k, self.n - 1])
             values, vectors = values[::-1], vectors[:, ::-1]
-        equal = values >= values[0] - EQUAL * abs(values[0])
+        equal = values >= values[0] - MULTIPLICITY_TOLERANCE * abs(values[0])
         return float(values[0]), np.ascontiguousarray(vectors[:, equal])
 
     def generator(self, start: int) -> np.random.Generator:
-        """The source of randomness of start number `start`: its first n normal numbers are the start itself."""
+        """The random generator of start number `start`; its first n normal numbers are the start itself."""
         return np.random.default_rng([self.seed, zlib.crc32(self.name.encode()), start])
 
     def start(self, number: int) -> Array:
-        """Start number `number`."""
+        """The start vector number `number`."""
         return self.generator(number).standard_normal(self.n)
 
     def sine(self, x: Array) -> float:
-        """sin of the B-angle between x and the leading eigenspace, computed afresh from B."""
+        """The sine of the B-angle between x and the leading eigenspace, recomputed from B."""
         B = sp.eye_array(self.n, format="csr") if self.B is None else self.B
         U = self.leading[1]
         return sine(x, B @ x, U, B @ U)
 
 
 def synthetic(n: int, kappa: float, seed: int) -> Case:
-    """A cell of the paper's table 1."""
+    """The pair of a cell of the paper's table 1."""
     A, B = gallery.synthetic_pair(n, kappa, rng=[seed, n, kappa])
     made = f"gallery.synthetic_pair({n}, {kappa:g}, rng=[{seed}, {n}, {kappa:g}])"
     return Case(f"synthetic-{n}-{kappa:g}", made, A, B, seed)
 
 
 def lapla(which: int, seed: int) -> Case:
-    """The pair of the gallery with the size of the paper's Lapla3 (`which` 3) or Lapla4 (4)."""
+    """The gallery pair that resembles the paper's Lapla3 (`which` = 3) or Lapla4 (`which` = 4)."""
     build = {3: gallery.lapla3_like, 4: gallery.lapla4_like}[which]
     A, B = build()
     return Case(f"lapla{which}-like", f"gallery.{build.__name__}()", A, B, seed)
 
 
 def from_files(path_A: str, path_B: str | None, seed: int) -> Case:
-    """The pair of two files, or of one that holds both."""
+    """The pair from two files, or from one file that contains both matrices."""
     A, B = read_pair(path_A, path_B)
     names = [path_A] + [path_B] * (path_B is not None)
     return Case(
@@ -89,6 +89,6 @@ def from_files(path_A: str, path_B: str | None, seed: int) -> Case:
 
 
 def mikota(n: int, seed: int) -> Case:
-    """Mikota's chain of masses and springs."""
+    """Mikota's vibration chain."""
     A, B = gallery.mikota_chain(n)
     return Case(f"mikota-{n}", f"gallery.mikota_chain({n})", A, B, seed)

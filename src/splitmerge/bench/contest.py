@@ -1,4 +1,4 @@
-"""All methods on one pair: ours, the paper's, its rivals and the solvers of others, to one residual, judged alike."""
+"""Comparison of methods on one pair: ours, the paper's, its competitors and external solvers, at equal residuals."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ PAPER: dict[str, Method] = {
     "Gradient Descent": GradientDescent(),
     "Lanczos": Lanczos(),
 }
-# So near to the reference, relative to the largest of the values sought, a value is the right one.
-RIGHT = 1e-6
-# A full matrix of this size is as much as a comparison may take.
-FULL = 5000
+# Error of an eigenvalue, relative to the largest reference eigenvalue, up to which it counts as correct.
+EIGENVALUE_TOLERANCE = 1e-6
+# Rows of the largest pair that is passed to dense solvers.
+DENSE_SOLVER_MAX_ROWS = 5000
 MARKS: dict[str, Any] = {"right": "good", "WRONG": "bad", "not converged": "partly", "absent": "missing"}
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """What all are asked for: the k largest or smallest pairs to a relative residual of `tol`, in `max_seconds`."""
+    """The common problem: the k largest or smallest eigenpairs to a relative residual `tol` within `max_seconds`."""
 
     A: Any
     B: Any
@@ -61,9 +61,9 @@ class Challenge:
 
 @dataclass(frozen=True)
 class Entry:
-    """How one of them did. `outcome` is "right", "WRONG", "not converged" or "absent", and `why` says more.
+    """The result of one method. `outcome` is "right", "WRONG", "not converged" or "absent"; `why` gives the reason.
 
-    A solver of others does not tell its set-up apart; its products are counted in a second run.
+    The time of an external solver includes its set-up; its products are counted in a second run.
     """
 
     name: str
@@ -82,17 +82,17 @@ class Entry:
     error: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The entry as a dictionary for JSON."""
         return asdict(self)
 
 
 def names() -> list[str]:
-    """Everybody who can take part."""
+    """The names of all methods."""
     return [name for name, _ in _contestants()]
 
 
 def spelled(name: str) -> str:
-    """The name of a class in words.
+    """The name of a class, split into words.
 
     >>> spelled("JacobiDavidson"), spelled("LazyEV")
     ('Jacobi Davidson', 'LazyEV')
@@ -101,9 +101,9 @@ def spelled(name: str) -> str:
 
 
 def contest(task: Challenge, chosen: Sequence[str] | None = None) -> Iterator[Entry]:
-    """One entry after the other, of those `chosen` or of all; the first call finds the reference.
+    """Run the `chosen` methods, or all, and yield one entry after the other.
 
-    That is the default with a proof that nothing is missing, where the entries of A and B are known.
+    The reference eigenvalues are computed first, by the default method and verified by inertia counts.
     """
     reference = solve(task.A, task.B, task.k, which=task.which, tol=min(task.tol, 1e-10), certify=True, rng=task.seed)
     for name, run in _contestants():
@@ -131,7 +131,7 @@ def _by_method(name: str, kind: str, method: Method | None, task: Challenge, val
     except NotConverged as failure:
         found = failure.solution
     except ValueError as error:
-        # what a method cannot do with this pair at all, it says itself
+        # the method does not apply to this pair, and its message gives the reason
         return Entry(name, kind, "not converged", str(error))
     if found.reason is Reason.INTERRUPTED:
         raise KeyboardInterrupt
@@ -158,10 +158,12 @@ def _by_external(external: External, task: Challenge, values: Array) -> Entry:
     if external.absent:
         return Entry(external.name, "external", "absent", external.absent)
     n = task.A.shape[0]
-    if external.name == "eigh" and n > FULL:
-        return Entry(external.name, "external", "absent", f"left out: it needs full matrices, and n = {n} > {FULL}")
+    if external.name == "eigh" and n > DENSE_SOLVER_MAX_ROWS:
+        return Entry(
+            external.name, "external", "absent", f"skipped: needs dense matrices, and n = {n} > {DENSE_SOLVER_MAX_ROWS}"
+        )
     if task.which not in external.ends:
-        return Entry(external.name, "external", "absent", f"left out: it is for the {external.ends[0]}")
+        return Entry(external.name, "external", "absent", f"skipped: only for the {external.ends[0]} eigenvalues")
     which: Any = task.which
     try:
         reached = at_accuracy(external, task.A, task.B, task.k, which, lambda w, V: _residual(task, w, V) / task.tol)
@@ -186,7 +188,7 @@ def _by_external(external: External, task: Challenge, values: Array) -> Entry:
 
 
 def _residual(task: Challenge, values: Array, vectors: Array) -> float:
-    """The largest ‖Au − λBu‖ / (max(|λ|, √eps Λ) ‖Bu‖), Λ the largest |λ| among them; the same code for all."""
+    """The largest relative residual ‖Au − λBu‖ / (max(|λ|, √eps Λ) ‖Bu‖), where Λ = max |λ|."""
     B = sp.eye_array(task.A.shape[0], format="csr") if task.B is None else task.B
     BU = B @ vectors
     top = np.abs(values).max(initial=0.0)
@@ -197,7 +199,7 @@ def _residual(task: Challenge, values: Array, vectors: Array) -> float:
 
 
 def _judge(task: Challenge, reference: Array, values: Array, vectors: Array) -> tuple[float, float]:
-    """The residual, and how far the values are off; infinitely when there are too few of them."""
+    """The relative residual and the relative error of the eigenvalues, infinite if some are missing."""
     residual = _residual(task, values, vectors)
     if values.shape != reference.shape:
         return residual, math.inf
@@ -208,21 +210,21 @@ def _judge(task: Challenge, reference: Array, values: Array, vectors: Array) -> 
 def _outcome(converged: bool, error: float) -> str:
     if not converged:
         return "not converged"
-    return "right" if error <= RIGHT else "WRONG"
+    return "right" if error <= EIGENVALUE_TOLERANCE else "WRONG"
 
 
 def table(entries: Sequence[Entry], caption: str, name: str = "") -> Table:
-    """The entries for a report or a terminal."""
+    """A table of the entries, for a report or a terminal."""
     heads = {
-        "seconds": "of the iteration; for the solvers of others all of it",
-        "set-up": "seconds: checks, factorisation, survey",
+        "seconds": "time of the iteration; for external solvers, total time",
+        "set-up": "seconds for checks, factorisation and spectral survey",
         "steps": "",
         "A": "products with A",
         "B": "products with B",
-        "solves": "with B, or with the preconditioner in its place",
-        "shifted": "solves with A − μB, or A − σB",
-        "residual": "the largest relative one, computed alike for all",
-        "error": "of the values, relative to the largest of them",
+        "solves": "solves with B, or with the preconditioner",
+        "shifted": "solves with A − μB or A − σB (shift-invert)",
+        "residual": "largest relative residual, computed by the same code for all methods",
+        "error": "largest error of the eigenvalues, relative to the largest eigenvalue",
     }
     columns = (
         *(Column(head, numeric=False) for head in ("method", "kind", "outcome")),

@@ -1,6 +1,6 @@
-"""Work in parts that are kept on disk as soon as each is done: a run that was stopped goes on where it was.
+"""Resumable jobs: each result is saved to disk on completion, so that an interrupted run can be continued.
 
-The parts run in processes of their own, with a fixed number of BLAS threads each.
+The jobs run in worker processes with a fixed number of BLAS threads each.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ..system.atomic_file import write_text
 
 @dataclass(frozen=True)
 class Job:
-    """A part: `function(*arguments)` returns what JSON can hold. `weight` is about what it costs beside the others.
+    """A job: `function(*arguments)` returns a JSON-serialisable result. `weight` is its approximate relative cost.
 
-    `settings` say what the result depends on; what is on disk serves only when they are the same.
+    The result depends on `settings`; a saved result is reused only if its settings are the same.
     """
 
     key: str
@@ -39,13 +39,13 @@ class Job:
 
 
 class Store:
-    """A folder with a file for every part."""
+    """A folder with one file per completed job."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def get(self, job: Job) -> dict[str, Any] | None:
-        """What is known of the job: {"data", "provenance", …}; None if nothing, or by other settings."""
+        """The saved result {"data", "provenance", …}; None if there is none with the same settings."""
         try:
             kept: dict[str, Any] = json.loads(self._path(job).read_text())
         except (FileNotFoundError, json.JSONDecodeError):
@@ -53,7 +53,7 @@ class Store:
         return kept if kept.get("settings") == dict(job.settings) else None
 
     def put(self, job: Job, data: Any, provenance: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep the result of the job."""
+        """Save the result of the job."""
         kept = {"key": job.key, "settings": dict(job.settings), "provenance": dict(provenance), "data": data}
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self._path(job), json.dumps(finite(kept), indent=1))
@@ -64,7 +64,7 @@ class Store:
 
 
 def finite(value: Any) -> Any:
-    """The same for JSON, which has no infinity and no NaN: they become None."""
+    """The value with NaN and infinity replaced by None, because JSON cannot represent them."""
     if isinstance(value, dict):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -81,7 +81,7 @@ def carry_out(
     threads: int = 1,
     title: str = "",
 ) -> list[dict[str, Any]]:
-    """What is kept of every job, in their order, after doing those that are not done yet; the longest go first."""
+    """Run the jobs without a saved result, the longest first, and return all results in the order of `jobs`."""
     kept = {job.key: store.get(job) for job in jobs}
     missing = sorted((job for job in jobs if kept[job.key] is None), key=lambda job: -job.weight)
     total = sum(job.weight for job in jobs)
@@ -98,7 +98,7 @@ def carry_out(
 
 
 def _results(pool: ProcessPoolExecutor, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
-    """Each job with its result, as they come."""
+    """Each job with its result, in order of completion."""
     running: dict[Future[Any], Job] = {pool.submit(job.function, *job.arguments): job for job in jobs}
     while running:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -108,7 +108,7 @@ def _results(pool: ProcessPoolExecutor, jobs: Sequence[Job]) -> Iterator[tuple[J
 
 @contextmanager
 def _workers(count: int, threads: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool that ends with this block, at once if that is left by an exception."""
+    """A process pool that is shut down at the end of the block, and terminated at once on an exception."""
     pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_settle, initargs=(threads,))
     try:
         yield pool
@@ -121,7 +121,7 @@ def _workers(count: int, threads: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _settle(threads: int) -> None:
-    """Fix the threads of a worker, leave Ctrl-C to the parent, and end when that is no more."""
+    """Initialise a worker: limit its BLAS threads, ignore SIGINT, and exit when the parent process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threadpool_limits(threads)
     threading.Thread(target=_follow_parent, daemon=True).start()
@@ -131,5 +131,5 @@ def _follow_parent() -> None:
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
-        # nobody is left to take the result
+        # the parent has ended, so the result cannot be delivered
         os._exit(1)

@@ -1,4 +1,4 @@
-"""One run of a method from one start to sin θ ≤ tol, timed, counted, and judged afterwards by code of its own."""
+"""Timed and counted runs of a method from one start to sin θ ≤ tol, verified afterwards by independent code."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from ..run.rules import MaxSeconds, SineAngle
 from ..solve import solve
 from ..typing import Array
 from .cases import Case
-from .external import LADDER
+from .external import TOLERANCE_LADDER
 
-# The paper's: the goal for sin θ, and how many steps a method may take to it.
-GOAL, MAX_STEPS = 1e-5, 100_000
-# What takes less seconds than this is easily doubled by whatever else a machine does.
-SHORT = 0.1
-# A run is a success when its last vector, judged afresh, is as near as this to the goal: rounding must not decide.
-SLACK = 1.001
+# Stopping criteria of the paper: sin θ and the maximum number of steps.
+SINE_TOLERANCE, MAX_STEPS = 1e-5, 100_000
+# Runs shorter than this are timed repeatedly, because other load on the machine easily doubles their time.
+SHORT_RUN_SECONDS = 0.1
+# Factor by which the recomputed sin θ of a successful run may exceed the tolerance, to allow for rounding.
+SINE_SLACK_FACTOR = 1.001
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What one run took. `seconds` are those of the iteration; `setup` (factorisation, step sizes) stand apart.
+    """The cost of one run. `seconds` is the time of the iteration, `setup` that of factorisation and step sizes.
 
-    For a solver that is called as a whole, `seconds` has all of it and `setup` is 0.
+    For a solver that is timed as a whole, `seconds` is the total time and `setup` is 0.
     """
 
     method: str
@@ -55,21 +55,21 @@ class Trial:
     K_solves: int
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The trial as a dictionary for JSON."""
         return asdict(self)
 
 
 class Side(Protocol):
-    """Whoever can be run from many starts."""
+    """A method that can be run from numbered starts."""
 
     def trial(self, number: int) -> Trial:
-        """From start `number`."""
+        """Run from start `number`."""
 
 
 def timed(side: Side, number: int, repeats: int) -> Trial:
-    """A trial; a short one is made `repeats` times, and the least disturbed counts."""
+    """A trial; a short one is run `repeats` times and the fastest run is returned."""
     first = side.trial(number)
-    again = repeats - 1 if first.seconds < SHORT else 0
+    again = repeats - 1 if first.seconds < SHORT_RUN_SECONDS else 0
     return min([first, *(side.trial(number) for _ in range(again))], key=lambda trial: trial.seconds)
 
 
@@ -78,20 +78,20 @@ COUNTS = tuple(field.name for field in fields(Tally))
 
 @dataclass
 class Remembered:
-    """λ₁(B̃), which is the same for all starts: bounded once, and always from the same random vector."""
+    """A cached bound of λ₁(B̃), computed once for all starts from a fixed random vector."""
 
     bound: CurvatureBound
     value: float | None = None
 
     def largest(self, pencil: Pencil | Products, P: PSolver | None, rng: np.random.Generator) -> float:
-        """The bound of the first call."""
+        """The bound computed by the first call."""
         if self.value is None:
             self.value = self.bound.largest(pencil, P, np.random.default_rng(0))
         return self.value
 
 
 class Iteration:
-    """A method on a case, set up once and run from many starts: B stays factorised, as the paper has it."""
+    """A method on a case, set up once and run from many starts; B is factorised beforehand, as in the paper."""
 
     def __init__(self, case: Case, name: str, method: Method, *, max_steps: int = MAX_STEPS) -> None:
         if isinstance(method, (GradientDescent, MirrorDescent)):
@@ -101,11 +101,11 @@ class Iteration:
         products = Pencil(case.A, case.B).products
         self.products = products.solving(attached(products, method.inner)[1])
         method.setup(self.products.setup, case.generator(0))
-        self.check = SineAngle(case.leading[1], GOAL).begin(self.products)
+        self.check = SineAngle(case.leading[1], SINE_TOLERANCE).begin(self.products)
         self.setup = time.perf_counter() - begin
 
     def trial(self, number: int) -> Trial:
-        """From start `number`; whatever the method draws at random, it draws after the start."""
+        """Run from start `number`; the method's own random numbers follow those of the start."""
         products, counts, rng = self.products, self.products.counts, self.case.generator(number)
         x = rng.standard_normal(self.case.n).astype(products.dtype)
         begin = time.perf_counter()
@@ -127,7 +127,7 @@ class Iteration:
         return Trial(
             self.name,
             number,
-            success=reason == "angle" and sine <= SLACK * GOAL,
+            success=reason == "angle" and sine <= SINE_SLACK_FACTOR * SINE_TOLERANCE,
             reason=reason,
             sine=sine,
             steps=state.step,
@@ -138,15 +138,15 @@ class Iteration:
 
 
 class Default:
-    """`splitmerge.solve` as a whole, from the bare matrices to the checked answer."""
+    """`splitmerge.solve` timed as a whole, from the plain matrices to the verified solution."""
 
     def __init__(self, case: Case, name: str, method: Method | None = None, *, max_seconds: float = math.inf) -> None:
         self.case, self.name, self.method = case, name, method
-        self.rule = SineAngle(case.leading[1], GOAL)
+        self.rule = SineAngle(case.leading[1], SINE_TOLERANCE)
         self.stop = self.rule if max_seconds == math.inf else self.rule | MaxSeconds(max_seconds)
 
     def trial(self, number: int) -> Trial:
-        """From start `number`, which is what `solve` draws first."""
+        """Run from start `number`, which `solve` draws first from the generator."""
         case = self.case
         begin = time.perf_counter()
         try:
@@ -158,7 +158,7 @@ class Default:
         return Trial(
             self.name,
             number,
-            success=found.converged and sine <= SLACK * GOAL,
+            success=found.converged and sine <= SINE_SLACK_FACTOR * SINE_TOLERANCE,
             reason=found.reason.name.lower(),
             sine=sine,
             steps=found.steps,
@@ -169,12 +169,13 @@ class Default:
 
 
 class Arpack:
-    """SciPy's `eigsh(A, M=B)` as a whole, at the loosest tolerance that reaches the angle from three starts."""
+    """SciPy's `eigsh(A, M=B)` timed as a whole, at the loosest tolerance that reaches the angle from three starts."""
 
     def __init__(self, case: Case, name: str) -> None:
         self.case, self.name = case, name
         self.tol = next(
-            (tol for tol in LADDER if all(self._sine(tol, start) <= GOAL for start in range(3))), LADDER[-1]
+            (tol for tol in TOLERANCE_LADDER if all(self._sine(tol, start) <= SINE_TOLERANCE for start in range(3))),
+            TOLERANCE_LADDER[-1],
         )
 
     def _sine(self, tol: float, start: int) -> float:
@@ -184,7 +185,7 @@ class Arpack:
         return np.asarray(eigsh(self.case.A, 1, M=self.case.B, which="LA", v0=x, tol=tol)[1][:, 0])
 
     def trial(self, number: int) -> Trial:
-        """From start `number`; ARPACK does not tell its products here."""
+        """Run from start `number`; ARPACK's products are not counted here."""
         x = self.case.start(number)
         begin = time.perf_counter()
         try:
@@ -194,4 +195,6 @@ class Arpack:
         seconds = time.perf_counter() - begin
         sine = self.case.sine(vector)
         none = dict.fromkeys(COUNTS, 0)
-        return Trial(self.name, number, sine <= SLACK * GOAL, reason, sine, 0, seconds, 0.0, **none)
+        return Trial(
+            self.name, number, sine <= SINE_SLACK_FACTOR * SINE_TOLERANCE, reason, sine, 0, seconds, 0.0, **none
+        )

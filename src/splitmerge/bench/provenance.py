@@ -1,4 +1,4 @@
-"""Where numbers come from: versions, machine, command and seed; nothing that tells who ran it."""
+"""Provenance of results: versions, machine, command and seed, without personal data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import scipy
 
 
 def provenance(command: str | None = None, seed: Any = None) -> dict[str, Any]:
-    """Versions, BLAS and its threads, platform, processor, cores, date in UTC, command line and seed.
+    """Versions, BLAS library and threads, platform, processor, cores, date in UTC, command line and seed.
 
-    Home folders in the command become ~; the names of the host and of the user appear nowhere.
+    Home folders in the command are replaced by ~; host and user names are not included.
 
     >>> sorted(provenance("splitmerge demo", 0))[:4]
     ['blas', 'command', 'cores', 'date']
@@ -42,7 +42,7 @@ def provenance(command: str | None = None, seed: Any = None) -> dict[str, Any]:
 
 
 def without_homes(text: str) -> str:
-    """The text with ~ in place of home folders, this user's and any other's."""
+    """The text with all home folders replaced by ~."""
     home = str(Path.home())
     if len(home) > 1:
         text = re.sub(rf"(?<![^\s='\"]){re.escape(home)}(?=/|\\|\s|['\"]|$)", "~", text)
@@ -50,7 +50,7 @@ def without_homes(text: str) -> str:
 
 
 def _blas() -> tuple[str, int | None]:
-    """Names and versions of the BLAS libraries that are loaded, and the most threads that one of them takes."""
+    """Names and versions of the loaded BLAS libraries, and the largest number of threads among them."""
     from threadpoolctl import threadpool_info
 
     found = [library for library in threadpool_info() if library.get("user_api") == "blas"]
@@ -60,7 +60,7 @@ def _blas() -> tuple[str, int | None]:
 
 
 def _processor() -> str:
-    """The processor as its maker calls it."""
+    """The model name of the processor."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.lower().startswith("model name"):

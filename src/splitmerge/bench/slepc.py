@@ -1,6 +1,6 @@
-"""SLEPc in this process: Krylov–Schur on the pair as it is, or on its inverse about zero. Needs petsc4py and slepc4py.
+"""SLEPc's Krylov–Schur method on the pair, or with shift-invert at zero. Needs petsc4py and slepc4py.
 
-It imports nothing of the library, so that a Python which has SLEPc and little else can run it alone.
+The module imports nothing from the library, so that it can run in a separate Python environment with SLEPc.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-MAX_STEPS = 10_000
+MAX_RESTARTS = 10_000
 
 
 def slepc_pairs(
     A: Any, B: Any, k: int, largest: bool, tol: float, start: Any, *, invert: bool = False, tally: Any = None
 ) -> tuple[Any, Any]:
-    """Eigenvalues and eigenvectors; those that converged only. `tol` is SLEPc's ‖Au − λBu‖ ≤ tol |λ| ‖u‖.
+    """The converged eigenvalues and eigenvectors. `tol` is SLEPc's criterion ‖Au − λBu‖ ≤ tol |λ| ‖u‖.
 
-    With `tally`, a dict, products and solves are counted in it by PETSc's log.
+    If `tally` is a dict, products and solves are counted in it with PETSc's event log.
     """
     PETSc, SLEPc = _libraries()
     P = _matrix(PETSc, A, definite=invert)
@@ -26,7 +26,7 @@ def slepc_pairs(
     E.setProblemType(SLEPc.EPS.ProblemType.HEP if B is None else SLEPc.EPS.ProblemType.GHEP)
     E.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
     E.setDimensions(k)
-    E.setTolerances(tol, MAX_STEPS)
+    E.setTolerances(tol, MAX_RESTARTS)
     _choose_end(SLEPc, E, largest, invert)
     if invert or B is not None:
         solver = E.getST().getKSP()
@@ -47,7 +47,7 @@ def slepc_pairs(
         vectors[:, i] = x.getArray()
     if tally is not None:
         applied, products, solves = (count - before[name] for name, count in _logged(PETSc).items())
-        # PETSc does not log the product within the operator's own, of which there is one in each application
+        # MatMult does not include the product inside STApply, so each application adds one product
         tally.update(_named(applied, products, solves, invert, B is not None))
     return values, vectors
 
@@ -66,7 +66,7 @@ def _libraries() -> tuple[Any, Any]:
 
 def _matrix(PETSc: Any, X: Any, definite: bool) -> Any:
     if np.dtype(PETSc.ScalarType).kind != "c" and np.iscomplexobj(X):
-        raise ValueError("this SLEPc was built for real numbers")
+        raise ValueError("SLEPc was built with real scalars, but the matrix is complex; use a complex build")
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         parts = X.indptr.astype(PETSc.IntType), X.indices.astype(PETSc.IntType), X.data.astype(PETSc.ScalarType)

@@ -1,4 +1,4 @@
-"""Many trials of one method in a few numbers."""
+"""Statistics over the trials of each method."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Stat:
-    """Means over the successful trials, as the paper takes them; infinite seconds when there is none."""
+    """Means over the successful trials, as in the paper; infinite seconds if no trial succeeded."""
 
     count: int
     successes: int
@@ -27,7 +27,7 @@ class Stat:
 
     @property
     def solves(self) -> float:
-        """With B, or with a P for which PᴴP = B in their place."""
+        """The number of solves with B, or with an exact P (PᴴP = B) instead."""
         return self.B_solves or self.P_solves
 
     @property
@@ -37,12 +37,12 @@ class Stat:
 
     @property
     def whole(self) -> float:
-        """Seconds of set-up and iteration together."""
+        """Total seconds of set-up and iteration."""
         return self.setup + self.seconds
 
 
 def statistics(trials: Iterable[Mapping[str, Any]]) -> dict[str, Stat]:
-    """The trials of each method, by its name."""
+    """The statistics of each method, by name."""
     sorted_out: dict[str, list[Mapping[str, Any]]] = {}
     for trial in trials:
         sorted_out.setdefault(trial["method"], []).append(trial)

@@ -1,4 +1,4 @@
-"""The command line. Each command is a module with `add(subparsers)` and `run(args)`, listed in `entry.COMMANDS`."""
+"""The command line interface."""
 
 from .entry import main
 

@@ -1,4 +1,4 @@
-"""From the arguments to an exit code: the parser, and what becomes of a mistake, a Ctrl-C and a closed pipe."""
+"""Entry point of the command line: argument parsing, dispatch, and conversion of exceptions to exit codes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from . import compare, demo, info, reproduce, solve
 from .arguments import EXIT_CODES, Code, Mistake, Parser, add_common
+from .commands import compare, demo, info, reproduce, solve
 from .output import complain, prepare_streams, say
 
-# A command more is a module more in this line.
+# The modules of the commands, in the order of the help text.
 COMMANDS = (solve, compare, info, reproduce, demo)
 
+# A negative number as argparse does not recognise it, e.g. with an exponent.
 NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf", re.IGNORECASE)
 
 
 def parser() -> Parser:
-    """The parser of all commands."""
+    """The parser of the program with all its commands."""
     top = Parser(
         prog="splitmerge",
-        description="Few eigenpairs of A u = λ B u, A symmetric or Hermitian and B positive definite, from files.",
-        epilog=EXIT_CODES + "\n\nsplitmerge COMMAND --help tells the rest, with examples.",
+        description="Compute a few eigenpairs of A u = λ B u, A Hermitian and B positive definite, from files.",
+        epilog=EXIT_CODES + "\n\nSee splitmerge COMMAND --help for options and examples.",
     )
     top.add_argument("--version", action="store_true", help="print the version and exit")
     add_common(top)
@@ -35,17 +36,17 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 success, 1 not converged, 2 a mistake, 130 interrupted."""
+    """Run one command and return its exit code: 0 success, 1 not converged, 2 invalid input, 130 interrupted."""
     given = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
-    # what the arguments could not tell because they could not be read
+    # read before parsing, because parsing itself may fail
     debug = "--debug" in given
     try:
         return _dispatch(parser().parse_args(_joined(given)), given)
-    except SystemExit as done:  # of --help
+    except SystemExit as done:  # raised by argparse after --help
         return Code.MISTAKE if done.code else Code.SUCCESS
     except KeyboardInterrupt:
-        complain("interrupted before there was anything to show", kind="")
+        complain("interrupted before the first result", kind="")
         return Code.INTERRUPTED
     except (Mistake, ValueError, ImportError, OSError, MemoryError) as error:
         if debug:
@@ -62,14 +63,14 @@ def _dispatch(args: argparse.Namespace, given: list[str]) -> int:
         return Code.SUCCESS
     if args.command is None:
         names = ", ".join(command.__name__.rpartition(".")[2] for command in COMMANDS)
-        raise Mistake(f"give a command ({names}); splitmerge --help tells more")
+        raise Mistake(f"give a command ({names}); see splitmerge --help")
     args.typed = shlex.join(["splitmerge", *given])
     code: int = args.run(args)
     return code
 
 
 def _joined(given: list[str]) -> list[str]:
-    """`--sigma -1e3` as `--sigma=-1e3`: argparse takes a negative number with an exponent for an option."""
+    """Rewrite `--sigma -1e3` as `--sigma=-1e3`, because argparse parses -1e3 as an option."""
     joined: list[str] = []
     for word in given:
         before = joined[-1] if joined else ""
@@ -81,11 +82,11 @@ def _joined(given: list[str]) -> list[str]:
 
 
 def _sentence(error: Exception) -> str:
-    """What went wrong, in one line."""
+    """The error message in one line."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"{error.name} is needed for this and not installed; pip install {error.name}"
+        return f"this command needs {error.name}, which is not installed; pip install {error.name}"
     if isinstance(error, MemoryError):
-        return f"the memory does not suffice: {error}" if str(error) else "the memory does not suffice"
+        return f"not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Methods, inner solvers and preconditioners by name: strings exist only at the command line."""
+"""Lookup of methods, inner solvers and preconditioners by name; only the command line uses names."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PRECONDITIONERS: dict[str, Callable[[], Preconditioner]] = {
     "incomplete-cholesky": IncompleteCholesky,
     "multigrid": MultiGrid,
 }
-# Solves that a search of many pairs at once can rely on, as the library's own choice is.
-EXACT = 1e-13
+# Relative residual of CG solves inside a Krylov method, which needs solves accurate to nearly working precision.
+KRYLOV_CG_TOLERANCE = 1e-13
 
 
 def methods() -> dict[str, Callable[[], Method | None]]:
-    """Factories by name: the library's methods, and every rival that `splitmerge.bench.rivals` exports."""
+    """Factories by name: the library's methods and those of `splitmerge.bench.rivals`."""
     from ..bench import rivals
 
     own = (Accelerated, LocallyOptimal, SplitMerge, Power, MirrorDescent, GradientDescent, Lanczos)
@@ -46,18 +46,18 @@ def methods() -> dict[str, Callable[[], Method | None]]:
 
 
 def kebab(name: str) -> str:
-    """The name of a class as it is typed.
+    """The command line name of a class.
 
     >>> kebab("SplitMerge"), kebab("LazyEV"), kebab("GenELinK")
     ('split-merge', 'lazy-ev', 'genelink')
     """
     words = re.split(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", name)
-    # capitals within a word part nothing
+    # a name with single capital letters, such as GenELinK, is one word
     return ("" if any(len(word) == 1 for word in words) else "-").join(words).lower()
 
 
 def look_up(name: str, known: Mapping[str, Any], what: str) -> Any:
-    """The entry of that name, or a refusal that lists them all."""
+    """The entry of that name; raises `Mistake` with all names if there is none."""
     typed = name.lower().replace("_", "-")
     for other in known:
         if typed.replace("-", "") == other.replace("-", ""):
@@ -70,9 +70,9 @@ def look_up(name: str, known: Mapping[str, Any], what: str) -> Any:
 def build(
     method: str | None, inner: str | None, inner_steps: int | None, preconditioner: str | None
 ) -> tuple[Method | None, Preconditioner | None]:
-    """The method, and the preconditioner where that is for `solve` itself and not for the method.
+    """The method, and the preconditioner if it is an argument of `solve` rather than of the method.
 
-    A preconditioner goes where the method has use for one: to conjugate gradients, into the method, or to the default.
+    The preconditioner is passed to the conjugate gradient method, to the method itself, or to `solve` by default.
     """
     chosen: Method | None = look_up(method or "default", methods(), "method")()
     P: Preconditioner | None = None
@@ -81,25 +81,26 @@ def build(
     if P is not None and chosen is not None and any(field.name == "preconditioner" for field in fields(chosen)):
         chosen, P = replace(chosen, preconditioner=P), None  # type: ignore[call-arg]
     if inner_steps is not None and inner != "cg":
-        raise Mistake("--inner-steps is for --inner cg; leave it out, or give both")
+        raise Mistake("--inner-steps is for --inner cg only; omit it, or give both")
     if inner is not None:
         return _with_inner(chosen, inner, inner_steps, P), None
     if P is None or chosen is None or isinstance(chosen, Accelerated):
         return chosen, P
-    raise Mistake(f"--preconditioner: {method} has no use for one; give --inner cg with it, or leave it out")
+    raise Mistake(f"--preconditioner: {method} does not use a preconditioner; add --inner cg, or omit it")
 
 
 def _with_inner(method: Method | None, inner: str, steps: int | None, P: Preconditioner | None) -> Method:
-    """The method that solves with B in this way."""
+    """The method with the given inner solver for B."""
     method = method or Accelerated()
     if not method.solves:
-        raise Mistake(f"--inner {inner}: {kebab(type(method).__name__)} never solves with B; leave it out")
+        raise Mistake(f"--inner {inner}: {kebab(type(method).__name__)} never solves with B; omit the option")
     if inner == "cg":
-        # a search of many pairs relies on exact solves; for the others the paper has thirty steps
-        exact = isinstance(method, Accelerated)
-        return replace(method, inner=ConjugateGradient(steps, P, tol=EXACT) if exact else _paper(steps, P))
+        # a Krylov method needs accurate solves; for the other methods the paper uses at most 30 CG steps
+        krylov = isinstance(method, Accelerated)
+        accurate = ConjugateGradient(steps, P, tol=KRYLOV_CG_TOLERANCE)
+        return replace(method, inner=accurate if krylov else _paper(steps, P))
     if P is not None:
-        raise Mistake("--preconditioner is not for --inner cholesky, which is exact; leave one of them out")
+        raise Mistake("--preconditioner does not apply to --inner cholesky, which is exact; omit one of them")
     return replace(method, inner=Cholesky())
 
 

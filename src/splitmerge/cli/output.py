@@ -1,4 +1,4 @@
-"""Text, JSON and complaints, also into a pipe that closes early."""
+"""Output of text, JSON and error messages, robust against closed pipes."""
 
 from __future__ import annotations
 
@@ -16,50 +16,41 @@ import numpy as np
 
 
 def prepare_streams() -> None:
-    """Let a stream print ? for what it cannot: Greek in ASCII, a file name that is no text."""
+    """Replace characters that a stream cannot encode by "?", e.g. Greek letters or undecodable file names."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")
 
 
 def say(text: str) -> None:
-    """Print to stdout; nobody is told when its reader has gone, as after `| head`."""
+    """Print to stdout; a pipe closed by its reader, e.g. `| head`, is not an error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
         _silence()
     except OSError:
-        # what is in the buffer would fail again at exit
+        # otherwise flushing the buffer would fail again at exit
         _silence()
         raise
 
 
 def complain(text: str, kind: str = "error: ") -> None:
-    """Print to stderr."""
+    """Print a message to stderr."""
     with suppress(OSError):
         print(f"splitmerge: {kind}{text}", file=sys.stderr, flush=True)
 
 
 def say_json(content: Any) -> None:
-    """One JSON object; numbers as they are, NaN and infinity as null."""
+    """Print one JSON object, with NaN and infinity as null."""
     say(json.dumps(plain(content), indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """The value in terms of JSON."""
-    if value is None or isinstance(value, (bool, str)):
-        # a verdict is a str with more to it
-        return value if value is None or isinstance(value, bool) else str(value)
-    if isinstance(value, Enum):
-        return value.name
-    if isinstance(value, np.ndarray):
+    """Convert a value to types that JSON can represent."""
+    if value is None or isinstance(value, (bool, int, float, str, Enum)):
+        return _scalar(value)
+    if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, int):
-        return value
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
@@ -69,8 +60,17 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+def _scalar(value: Any) -> Any:
+    """Convert a scalar: enumerations to their names, subclasses of str to str, NaN and infinity to None."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, str):
+        return str(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _silence() -> None:
-    """Send what still comes to nowhere."""
+    """Redirect stdout to the null device."""
     with suppress(OSError, ValueError, io.UnsupportedOperation):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""A solution as text, as CSV and as what becomes JSON."""
+"""A solution as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = ("#", "eigenvalue", "residual", "error bound", "cluster")
 
 
 def as_text(solution: Solution, *, explain: bool = False) -> str:
-    """The table of the pairs, and what there is to say of them all."""
+    """A table of the eigenpairs, followed by the verdict and the summary."""
     lines = table(HEAD, rows(solution))
     if explain:
         return "\n".join([*lines, "", solution.explain()])
@@ -27,7 +27,7 @@ def as_text(solution: Solution, *, explain: bool = False) -> str:
 
 
 def rows(solution: Solution) -> list[tuple[str, ...]]:
-    """A row of texts for each pair; a cluster is named only where it has several members."""
+    """One row of strings per eigenpair; clusters are numbered only if they have several members."""
     numbers = zip(
         solution.eigenvalues.tolist(),
         solution.residuals.tolist(),
@@ -51,7 +51,7 @@ def rows(solution: Solution) -> list[tuple[str, ...]]:
 
 
 def digits_of(solution: Solution) -> int:
-    """As many digits as the error bounds vouch for and one more, at least 6 and at most those of the precision."""
+    """The number of digits guaranteed by the error bounds plus one, between 6 and that of the precision."""
     most = 8 if solution.eigenvalues.dtype == np.float32 else 16
     with np.errstate(all="ignore"):
         known = np.log10(np.abs(solution.eigenvalues) / solution.error_bounds)
@@ -60,12 +60,12 @@ def digits_of(solution: Solution) -> int:
 
 
 def short(number: float) -> str:
-    """Two digits, for what is only of interest by its size."""
+    """A number with two significant digits; "unknown" if it is not finite."""
     return f"{number:.1e}" if math.isfinite(number) else "unknown"
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]], words: int = 0) -> list[str]:
-    """Lines with columns aligned to the right, but for the first ones, which are `words`."""
+    """The lines of a table: the first `words` columns are left-aligned, the others right-aligned."""
     widths = [max(len(cell) for cell in column) for column in zip(head, *body, strict=True)]
     aligned = [*(str.ljust for _ in range(words)), *(str.rjust for _ in head[words:])]
     return [
@@ -75,7 +75,7 @@ def table(head: Sequence[str], body: Sequence[Sequence[str]], words: int = 0) ->
 
 
 def as_csv(solution: Solution) -> str:
-    """The table with all digits."""
+    """The table as CSV in full precision."""
     lines = ["number,eigenvalue,residual,error_bound,cluster"]
     columns = (solution.eigenvalues, solution.residuals, solution.error_bounds, solution.clusters)
     for i, row in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
@@ -84,7 +84,7 @@ def as_csv(solution: Solution) -> str:
 
 
 def as_json(solution: Solution, command: str, seed: int) -> dict[str, Any]:
-    """Everything but the vectors and the history, which `-o` keeps."""
+    """All results except the eigenvectors and the history, which `-o` saves."""
     problem = solution.problem
     asked = {name: getattr(problem, name, None) for name in ("k", "which", "sigma", "tol", "b_policy", "certify")}
     return {

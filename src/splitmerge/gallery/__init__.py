@@ -1,6 +1,6 @@
-"""Problems with known properties, for tests, examples and benchmarks.
+"""Test problems with known properties, for tests, examples and benchmarks.
 
-What is called `…_values` gives all the eigenvalues, ascending, of the pair of the same name.
+A function `…_values` returns all eigenvalues of the pair of the same name in ascending order.
 """
 
 from .classics import (

@@ -1,4 +1,4 @@
-"""Small pairs from the literature with eigenvalues that are whole numbers, each with a trap of its own."""
+"""Small pairs from the literature with integer eigenvalues, each with a particular numerical difficulty."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def mikota_chain_values(n: int) -> Array:
 
 
 def clement_pair(n: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """Kac, Sylvester and Clement's matrix, made symmetric by weights: λ = 1 − n, 3 − n, …, n − 1.
+    """The Clement (Sylvester–Kac) matrix, symmetrised by diagonal weights B: λ = 1 − n, 3 − n, …, n − 1.
 
-    Indefinite, each end as large as the other, and κ(B) grows like 2ⁿ, but only because B is badly scaled.
+    A is indefinite and the spectrum symmetric about zero. κ(B) grows like 2ⁿ, but only because B is badly scaled.
 
     >>> A, B = clement_pair(3)
     >>> A.toarray()
@@ -51,7 +51,7 @@ def clement_pair(n: int) -> tuple[sp.csr_array, sp.csr_array]:
     >>> B.diagonal()
     array([1. , 0.5, 1. ])
     """
-    n = whole(n, "n", 1, 1000)  # a weight underflows beyond
+    n = whole(n, "n", 1, 1000)  # the weights underflow for larger n
     i = np.arange(n)
     weights = 1 / binom(n - 1, i)
     neighbours = (weights * (i + 1))[:-1]
@@ -70,9 +70,9 @@ def clement_pair_values(n: int) -> Array:
 
 
 def legendre_pair(n: int) -> tuple[Array, Array]:
-    """Legendre's equation in powers of x on [0, 1], so that B is Hilbert's matrix: λ = l(l + 1), l = 0, …, n − 1.
+    """Legendre's equation in the monomial basis on [0, 1], where B is the Hilbert matrix: λ = l(l + 1), l < n.
 
-    A_ij = ij/((i + j)(i + j + 1)) is singular. κ(B) is 1.6e13 for n = 10, and from about n = 14 on B is not
+    A_ij = ij/((i + j)(i + j + 1)) is singular. κ(B) is 1.6e13 for n = 10; for n ≥ 14, approximately, B is not
     positive definite to working precision.
 
     >>> A, B = legendre_pair(2)
@@ -94,5 +94,5 @@ def legendre_pair_values(n: int) -> Array:
     >>> legendre_pair_values(4)
     array([ 0.,  2.,  6., 12.])
     """
-    l = np.arange(1.0 * whole(n, "n", 1))  # noqa: E741 (the letter of every book)
+    l = np.arange(1.0 * whole(n, "n", 1))  # noqa: E741 (the usual symbol)
     return l * (l + 1)

@@ -1,4 +1,4 @@
-"""Laplacians of finite elements on the unit square and cube, zero on the boundary; most are assembled by scikit-fem."""
+"""Finite element Laplacians on the unit square and cube with Dirichlet boundary; most are assembled by scikit-fem."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from ..checks import whole
 from ..typing import Array
 from .tetrahedra import Tetrahedra, bricks
 
-# of Freudenthal's six tetrahedra to a cube of side 1: diagonal, edges, diagonals of faces, diagonal of the cube
-AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-FACES = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
-MASS = {AXES: 1 / 20, FACES: 1 / 30, ((1, 1, 1),): 1 / 20}
+# Stencil of linear elements on the Kuhn–Freudenthal triangulation (six tetrahedra per unit cube): offsets to the
+# neighbours along edges and face diagonals, and the mass of each coupling, the cube diagonal included.
+EDGE_OFFSETS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+FACE_OFFSETS = ((1, 1, 0), (1, 0, 1), (0, 1, 1))
+MASS_BY_OFFSETS = {EDGE_OFFSETS: 1 / 20, FACE_OFFSETS: 1 / 30, ((1, 1, 1),): 1 / 20}
 
 
 def stencil_cube(cells: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """What `fem_laplacian(3, 1, cells)` assembles, from its stencil: without scikit-fem, in seconds for a million.
+    """The pair of `fem_laplacian(3, 1, cells)`, built from its stencil without scikit-fem: seconds for n = 10⁶.
 
     >>> K, M = stencil_cube(10)
     >>> K.shape
@@ -33,13 +34,14 @@ def stencil_cube(cells: int) -> tuple[sp.csr_array, sp.csr_array]:
 
     h = 1 / cells
     eye: Any = sp.eye_array(m**3)
-    K = h * (6 * eye - sum(moved(offset) for offset in AXES))
-    M = h**3 * (0.4 * eye + sum(weight * moved(offset) for offsets, weight in MASS.items() for offset in offsets))
+    K = h * (6 * eye - sum(moved(offset) for offset in EDGE_OFFSETS))
+    coupled = sum(mass * moved(offset) for offsets, mass in MASS_BY_OFFSETS.items() for offset in offsets)
+    M = h**3 * (0.4 * eye + coupled)
     return sp.csr_array(K), sp.csr_array(M)
 
 
 def fem_laplacian(dimension: int, order: int, cells: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of order 1 or 2 on triangles of the unit square or tetrahedra of the unit cube.
+    """Stiffness and mass matrices of P1 or P2 elements on triangles (unit square) or tetrahedra (unit cube).
 
     >>> K, M = fem_laplacian(2, order=2, cells=5)
     >>> K.shape
@@ -55,11 +57,11 @@ def fem_laplacian(dimension: int, order: int, cells: int) -> tuple[sp.csr_array,
 def cube_pair(
     cells: int | tuple[int, int, int], bisected: int = 0, *, rng: Any = None
 ) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of quadratic tetrahedra on the unit cube cut into a × b × c bricks.
+    """Stiffness and mass matrices of P2 tetrahedra on the unit cube, divided into a × b × c bricks.
 
-    The six tetrahedra of a brick share its diagonal. As many bricks as `bisected` says, most of them near the middle,
-    are cut there in halves, with 8 unknowns more in each: n = (2a − 1)(2b − 1)(2c − 1) + 8 `bisected`. The cut bricks
-    hold the largest eigenvalues, and as they are alike these are clustered.
+    The six tetrahedra of a brick share its diagonal. In `bisected` of the bricks, most of them near the centre, the
+    diagonal is bisected, which adds 8 unknowns each: n = (2a − 1)(2b − 1)(2c − 1) + 8 `bisected`. The largest
+    eigenvalues belong to the refined bricks; because these are nearly identical, the eigenvalues are clustered.
 
     >>> K, M = cube_pair((3, 3, 4), bisected=10, rng=0)
     >>> K.shape
@@ -67,7 +69,7 @@ def cube_pair(
     """
     counts = (cells,) * 3 if np.ndim(cells) == 0 else tuple(cells)  # type: ignore[arg-type]
     if len(counts) != 3:
-        raise ValueError(f"cells is {cells!r}; give a whole number, or three of them")
+        raise ValueError(f"cells is {cells!r}; give an integer, or a tuple of three integers")
     a, b, c = (whole(count, "cells", 1) for count in counts)
     mesh = bricks((a, b, c))
     diagonals = mesh.longest(3.0)
@@ -77,11 +79,11 @@ def cube_pair(
 
 
 def lapla3_like() -> tuple[sp.csr_array, sp.csr_array]:
-    """A pair like the paper's Lapla3: the same n = 5,795, and the same kind of mesh.
+    """A pair that resembles the paper's Lapla3: the same n = 5,795 and the same type of mesh.
 
-    As far as the diagonals of its matrices tell, Lapla3 has 8 × 8 × 8 bricks of six tetrahedra in the unit cube, made
-    by bisection of 4 × 4 × 4, of which a few edges stayed uncut; then 310 of the bricks, in the middle rather than at
-    the boundary, were cut at their diagonals. Which ones is left to chance here, with a fixed seed.
+    The diagonals of its matrices indicate that Lapla3 has 8 × 8 × 8 bricks of six tetrahedra in the unit cube, made by
+    bisection of 4 × 4 × 4 bricks with a few edges left uncut, and that the diagonals of 310 bricks, closer to the
+    centre than to the boundary, were then bisected. Here these bricks are chosen at random, with a fixed seed.
 
     | | Lapla3 | here |
     |---|---|---|
@@ -90,8 +92,8 @@ def lapla3_like() -> tuple[sp.csr_array, sp.csr_array]:
     | λ₁ and λₙ | 26,776.9 and 29.618 | 26,951.0 and 29.618 |
     | (λᵢ − λᵢ₊₁)/λ₁ in thousandths, i = 1, …, 9 | 26, 8, 6, 8, 8, 17, 7, 1, 4 | 27, 3, 8, 18, 4, 5, 5, 3, 5 |
 
-    The paper counts 136,565 nonzeros in A: 14,198 of those in the file are zeros but for rounding. How far the cuts
-    reach from the middle was chosen among many variants for these numbers; other seeds give about the same.
+    The paper counts 136,565 nonzeros in A; 14,198 of those in the file are rounding errors. The spread of the refined
+    bricks about the centre was chosen among many variants to match these numbers; other seeds give similar ones.
 
     >>> lapla3_like()[0].shape
     (5795, 5795)
@@ -102,18 +104,18 @@ def lapla3_like() -> tuple[sp.csr_array, sp.csr_array]:
         mesh = mesh.bisected(mesh.longest(square))
     edges = mesh.longest(1.0)
     on_a_face = _boundaries(mesh, edges) == 1
-    # uncut, an edge in a face of the cube has three inner unknowns fewer
+    # an uncut edge in a face of the cube removes three interior unknowns
     cut = _central(mesh, edges[on_a_face], generator)[:-20]
     mesh = mesh.bisected(np.vstack([edges[~on_a_face], cut]))
     return _quadratic(mesh.bisected(_central(mesh, mesh.longest(0.75), generator)[:310]))
 
 
 def lapla4_like() -> tuple[sp.csr_array, sp.csr_array]:
-    """A pair like the paper's Lapla4: the same n = 10,891, one step of bisection further than `lapla3_like`.
+    """A pair that resembles the paper's Lapla4: the same n = 10,891, one more bisection step than `lapla3_like`.
 
-    All of the 8 × 8 × 8 bricks are cut at their diagonals, and 570 of their 1,344 inner faces too. It is not known
-    whether Lapla4 is made like this, as we have no file of it. The paper's 269,639 nonzeros of B are 268,025 here, and
-    its 259,425 of A are 239,557, or some 256,000 with those that are rounding errors.
+    The diagonals of all 8 × 8 × 8 bricks are bisected, and those of 570 of their 1,344 interior faces. The files of
+    Lapla4 were not available, so its actual mesh is unknown. B has 268,025 nonzeros (paper: 269,639) and A 239,557
+    (paper: 259,425), or about 256,000 with entries that are rounding errors.
 
     >>> lapla4_like()[0].shape
     (10891, 10891)
@@ -126,13 +128,13 @@ def lapla4_like() -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def _central(mesh: Tetrahedra, edges: Array, generator: np.random.Generator) -> Array:
-    """The edges from about the middle of the cube outwards."""
+    """The edges ordered by distance from the centre of the cube, with random perturbations."""
     away = ((mesh.middles(edges) / mesh.points.max(axis=0) - 0.5) ** 2).sum(axis=1)
     return np.asarray(edges[np.argsort(away + 0.1 * generator.standard_normal(len(edges)))])
 
 
 def _boundaries(mesh: Tetrahedra, edges: Array) -> Array:
-    """In how many faces of the cube each edge lies."""
+    """The number of faces of the cube that contain each edge."""
     middles = mesh.middles(edges)
     return np.asarray(((middles == 0) | (middles == mesh.points.max(axis=0))).sum(axis=1))
 
@@ -146,7 +148,7 @@ def _quadratic(mesh: Tetrahedra) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def _assembled(basis: Any) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of the inner unknowns."""
+    """Stiffness and mass matrices of the interior degrees of freedom."""
     from skfem.models.poisson import laplace, mass
 
     inner = basis.complement_dofs(basis.get_dofs())
@@ -155,7 +157,7 @@ def _assembled(basis: Any) -> tuple[sp.csr_array, sp.csr_array]:
 
 
 def _rounded(X: sp.csr_array) -> sp.csr_array:
-    """Symmetric to the last bit, and without entries that are zero but for rounding."""
+    """The matrix made exactly symmetric, with entries of the size of rounding errors removed."""
     X.data[abs(X.data) < 1e-12 * abs(X.data).max()] = 0.0
     X.eliminate_zeros()
     return sp.csr_array((X + X.T) / 2)
@@ -165,5 +167,5 @@ def _skfem() -> Any:
     try:
         import skfem
     except ImportError:
-        raise ImportError("this pair is assembled by scikit-fem; pip install 'splitmerge[fem]'") from None
+        raise ImportError("this pair needs scikit-fem, which is not installed; pip install 'splitmerge[fem]'") from None
     return skfem

@@ -1,4 +1,4 @@
-"""Laplacians on tensor grids: sparse pairs of any dimension whose spectra are known in closed form."""
+"""Laplacians on tensor-product grids: sparse pairs of any dimension with closed-form spectra."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..typing import Array
 
 
 def grid_laplacian(shape: Sequence[int], *, neumann: bool = False) -> tuple[sp.csr_array, None]:
-    """The five-point stencil and its like in other dimensions, on n₁ × n₂ × … points, with B = I given as None.
+    """The finite difference Laplacian (five-point stencil in 2D) on n₁ × n₂ × … points; B = None is the identity.
 
-    Zero on the boundary; with `neumann`, free on it: then A is singular and its kernel is the constants. Where sides
-    are equally long, eigenvalues are double or more.
+    Dirichlet boundary conditions; with `neumann`, Neumann conditions: A is then singular, with the constants as its
+    null space. Equal sides give multiple eigenvalues.
 
     >>> A, B = grid_laplacian((2, 2))
     >>> A.toarray()
@@ -41,10 +41,10 @@ def grid_laplacian_values(shape: Sequence[int], *, neumann: bool = False) -> Arr
 
 
 def element_laplacian(cells: Sequence[int], *, neumann: bool = False) -> tuple[sp.csr_array, sp.csr_array]:
-    """Stiffness and mass of multilinear elements on the unit interval, square, cube…, cut into c₁ × c₂ × … bricks.
+    """Stiffness and mass matrices of multilinear elements on the unit interval, square, cube…, with c₁ × c₂ × … cells.
 
-    Zero on the boundary: c − 1 unknowns along a side. With `neumann`, free on it: c + 1 unknowns along a side, and A is
-    singular.
+    Dirichlet boundary conditions: c − 1 unknowns along a side. With `neumann`, Neumann conditions: c + 1 unknowns along
+    a side, and A is singular.
 
     >>> K, M = element_laplacian((4,))
     >>> K.toarray()
@@ -76,12 +76,12 @@ def element_laplacian_values(cells: Sequence[int], *, neumann: bool = False) -> 
 
 def _sides(sizes: Sequence[int], name: str = "shape", least: int = 1) -> list[int]:
     if np.ndim(sizes) != 1 or not len(sizes):
-        raise ValueError(f"{name} is {sizes!r}; give one whole number a dimension, such as (20, 30)")
+        raise ValueError(f"{name} is {sizes!r}; give one integer per dimension, such as (20, 30)")
     return [whole(n, name, least) for n in sizes]
 
 
 def _stencil(n: int, off: float, inside: float, ends: float) -> sp.csr_array:
-    """(off, inside, off) on n points; the ends differ when the boundary is free, and one free point has two of them."""
+    """The tridiagonal (off, inside, off) on n points, with `ends` at both ends of the diagonal (Neumann)."""
     diagonal = np.full(n, inside, dtype=np.float64)
     diagonal[0] -= inside - ends
     diagonal[-1] -= inside - ends

@@ -1,4 +1,4 @@
-"""Dense pairs with the eigenvalues and the condition of B that one asks for."""
+"""Dense pairs with prescribed eigenvalues and a prescribed condition number of B."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..typing import Array
 def prescribed_pair(
     values: ArrayLike, kappa_B: float = 10.0, *, dtype: DTypeLike = np.float64, rng: Any = None
 ) -> tuple[Array, Array]:
-    """A Hermitian pair with the given eigenvalues, repeated or clustered as they are, and κ(B) = kappa_B, ‖B‖ = 1.
+    """A Hermitian pair with the given eigenvalues, multiple ones included, κ(B) = kappa_B and ‖B‖ = 1.
 
-    A = RᴴWΛWᴴR and B = RᴴR with random unitary bases; complex when `dtype` is.
+    A = RᴴWΛWᴴR and B = RᴴR with random unitary matrices; complex if `dtype` is.
 
     >>> A, B = prescribed_pair([3.0, 3.0, 2.0, -1.0], kappa_B=100, dtype=complex, rng=0)
     >>> from scipy.linalg import eigvalsh
@@ -30,7 +30,7 @@ def prescribed_pair(
         raise ValueError(f"dtype is {kind}; give a real or complex floating type")
     asked = np.asarray(values)
     if asked.ndim != 1 or not asked.size or asked.dtype.kind not in "iuf" or not np.isfinite(asked).all():
-        raise ValueError("values must be a list of finite real numbers, one for each dimension; a pair has no others")
+        raise ValueError("values must be a non-empty one-dimensional list of finite real numbers, the eigenvalues")
     kappa = real(kappa_B, "kappa_B", least=1.0)
     n, generator = asked.size, np.random.default_rng(rng)
 
@@ -41,7 +41,7 @@ def prescribed_pair(
         return np.linalg.qr(G)[0]
 
     W, P, Q = basis(), basis(), basis()
-    # singular values of R from 1/√κ to 1; a single one is 1
+    # singular values of R from 1/√κ to 1; for n = 1 the only one is 1
     R = (P * np.geomspace(kappa**-0.5, 1.0, n)[::-1]) @ Q
     Y = W.conj().T @ R
     A, B = Y.conj().T @ (asked[:, None] * Y), R.conj().T @ R

@@ -1,4 +1,4 @@
-"""Pairs from data: canonical correlations and linear discriminants, and samples of which the answer is known."""
+"""Pairs from multivariate statistics (CCA, LDA), and samples with known canonical correlations or discriminants."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..typing import Array
 def cca_pair(X: ArrayLike, Y: ArrayLike, ridge: float = 0.0) -> tuple[Array, Array]:
     """Canonical correlation analysis: A = [[0, Cxy], [Cyx, 0]] and B = diag(Cxx, Cyy) of samples in rows.
 
-    The means are taken off. The eigenvalues are the canonical correlations, their negatives, and zeros; an eigenvector
-    holds the weights of X over those of Y. `ridge` is added to the diagonal of B, which is singular without it when
-    there are no more samples than columns.
+    The columns are centred. The eigenvalues are the canonical correlations, their negatives, and zeros; an eigenvector
+    stacks the weights of X and those of Y. `ridge` is added to the diagonal of B, which is otherwise singular if there
+    are no more samples than columns.
 
     >>> from scipy.linalg import eigvalsh
     >>> X, Y = two_views(50, 2, 2, [0.9, 0.5], exact=True, rng=0)
@@ -36,9 +36,9 @@ def cca_pair(X: ArrayLike, Y: ArrayLike, ridge: float = 0.0) -> tuple[Array, Arr
 
 
 def lda_pair(X: ArrayLike, labels: ArrayLike, ridge: float = 0.0) -> tuple[Array, Array]:
-    """Linear discriminant analysis: A and B are the covariances between and within the classes of samples in rows.
+    """Linear discriminant analysis: A and B are the between-class and within-class covariances of samples in rows.
 
-    At most classes − 1 eigenvalues are not zero. `ridge` is added to the diagonal of B.
+    At most classes − 1 eigenvalues are nonzero. `ridge` is added to the diagonal of B.
 
     >>> from scipy.linalg import eigvalsh
     >>> X, labels = labelled_clouds(20, 4, [3.0, 1.0], exact=True, rng=0)
@@ -49,10 +49,10 @@ def lda_pair(X: ArrayLike, labels: ArrayLike, ridge: float = 0.0) -> tuple[Array
     if names.shape != (len(X),):
         raise ValueError(f"labels has shape {names.shape} and X has {len(X)} rows; give one label for each row")
     if names.dtype.kind == "f" and not np.isfinite(names).all():
-        raise ValueError("labels holds NaN or infinity; drop those samples")
+        raise ValueError("labels contains NaN or infinity; remove those samples")
     classes, member = np.unique(names, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError("labels names a single class; at least two are needed")
+        raise ValueError("labels has a single class; give samples of at least two classes")
     size = np.bincount(member)
     means = np.stack([X[member == c].mean(axis=0) for c in range(len(classes))])
     between, within = means - X.mean(axis=0), X - means[member]
@@ -63,9 +63,9 @@ def lda_pair(X: ArrayLike, labels: ArrayLike, ridge: float = 0.0) -> tuple[Array
 def two_views(
     samples: int, p: int, q: int, correlations: ArrayLike, *, exact: bool = False, rng: Any = None
 ) -> tuple[Array, Array]:
-    """Two views of Gaussian samples, p and q columns, with the given canonical correlations in the population.
+    """Two Gaussian views with p and q columns and the given population canonical correlations.
 
-    With `exact` they are those of the sample itself, to rounding, and the others are zero.
+    With `exact`, these are the sample correlations up to rounding, and all others are zero.
 
     >>> X, Y = two_views(200, 3, 2, [0.8], rng=0)
     >>> X.shape, Y.shape
@@ -81,17 +81,17 @@ def two_views(
     X, Y = Z[:, :p], Z[:, p:]
     k = rho.size
     Y[:, :k] = rho * X[:, :k] + np.sqrt(1 - rho**2) * Y[:, :k]
-    # mixed within each view, so that no column is an answer
+    # mix the columns of each view, so that no single column is a canonical variate
     return X @ _mixing(generator, p), Y @ _mixing(generator, q)
 
 
 def labelled_clouds(
     per_class: int, p: int, discriminants: ArrayLike, *, exact: bool = False, rng: Any = None
 ) -> tuple[Array, Array]:
-    """Gaussian clouds in p dimensions and their labels: one class more than there are discriminants.
+    """Gaussian classes in p dimensions and their labels, with one more class than discriminants.
 
-    The discriminants, all positive, are the eigenvalues of `lda_pair` in the population; the others are zero. With
-    `exact` they are those of the sample itself, to rounding.
+    The discriminants, all positive, are the nonzero population eigenvalues of `lda_pair`. With `exact`, they are the
+    sample eigenvalues up to rounding.
 
     >>> X, labels = labelled_clouds(2, 3, [5.0], rng=0)
     >>> X.shape, labels.tolist()
@@ -99,13 +99,13 @@ def labelled_clouds(
     """
     d = np.asarray(discriminants, dtype=np.float64)
     if d.ndim != 1 or not d.size or not (d > 0).all() or not np.isfinite(d).all():
-        raise ValueError("discriminants must be a list of positive numbers, one fewer than there are classes")
+        raise ValueError("discriminants must be a non-empty list of positive finite numbers, one fewer than classes")
     classes, p = d.size + 1, whole(p, "p", d.size)
     per_class = whole(per_class, "per_class", p // classes + 2 if exact else 1)
     generator = np.random.default_rng(rng)
     labels = np.repeat(np.arange(classes), per_class)
     indicators = np.eye(classes)[labels]
-    # orthonormal contrasts: means about zero, whose covariance is diag(d)
+    # orthonormal contrasts: class means with mean zero and covariance diag(d)
     contrasts = np.linalg.qr(np.column_stack([np.ones(classes), np.eye(classes)[:, 1:]]))[0][:, 1:]
     X = _noise(generator, len(labels), p, indicators if exact else None)
     X[:, : d.size] += (np.sqrt(classes * d) * contrasts)[labels]
@@ -114,12 +114,12 @@ def labelled_clouds(
 
 def _samples(X: ArrayLike, name: str) -> Array:
     if sp.issparse(X):
-        raise ValueError(f"{name} is sparse, and its covariance would not be; give {name}.toarray()")
+        raise ValueError(f"{name} is sparse, but its covariance is dense; give {name}.toarray()")
     data = np.asarray(X)
     if data.ndim != 2 or not data.size or data.dtype.kind not in "iufb":
         raise ValueError(f"{name} must be a real array with samples in rows; it has shape {data.shape}, {data.dtype}")
     if not np.isfinite(data).all():
-        raise ValueError(f"{name} holds NaN or infinity; drop or fill those samples")
+        raise ValueError(f"{name} contains NaN or infinity; remove or impute those samples")
     return data.astype(np.result_type(data.dtype, np.float32), copy=False)
 
 
@@ -131,7 +131,7 @@ def _ridged(B: Array, ridge: float) -> Array:
 
 
 def _noise(generator: np.random.Generator, rows: int, columns: int, against: Array | None) -> Array:
-    """Standard normal; with `against`, orthogonal to it and of unit covariance in the sample."""
+    """Standard normal samples; with `against`, orthogonal to its columns and with unit sample covariance."""
     Z = generator.standard_normal((rows, columns))
     if against is None:
         return Z
@@ -140,6 +140,6 @@ def _noise(generator: np.random.Generator, rows: int, columns: int, against: Arr
 
 
 def _mixing(generator: np.random.Generator, n: int) -> Array:
-    """A random invertible matrix of condition 3."""
+    """A random matrix of condition number 3."""
     P, Q = (np.linalg.qr(generator.standard_normal((n, n)))[0] for _ in range(2))
     return np.asarray((P * np.linspace(1.0, 3.0, n)) @ Q)

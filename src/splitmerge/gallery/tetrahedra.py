@@ -1,7 +1,7 @@
-"""Meshes of tetrahedra: bricks in Kuhn's division, and bisection of chosen edges.
+"""Tetrahedral meshes: Kuhn triangulation of bricks, and bisection of selected edges.
 
-Points are in units of the bricks' sides, so that the squared lengths 3, 2 and 1 tell a brick's diagonal from the
-diagonals of its faces and from its edges, however flat it is. Cutting these three in turn halves the bricks' sides.
+Coordinates are in units of the sides of a brick, so that the squared lengths 3, 2 and 1 identify brick diagonals, face
+diagonals and edges, whatever the aspect ratio. Bisecting these three in turn halves the sides of the bricks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIDES = tuple(combinations(range(4), 2))
 
 @dataclass(frozen=True, eq=False)
 class Tetrahedra:
-    """Points in rows, and the four corners of each tetrahedron in rows."""
+    """A mesh: coordinates of the points in rows, and the four vertex indices of each tetrahedron in rows."""
 
     points: Array
     corners: Array
@@ -28,7 +28,7 @@ class Tetrahedra:
         return np.asarray(self.points[edges].mean(axis=1))
 
     def longest(self, square: float) -> Array:
-        """The edges of this squared length that are the longest of every tetrahedron around them."""
+        """The edges of this squared length that are the longest edge of every tetrahedron that contains them."""
         all_edges = np.sort(np.stack([self.corners[:, side] for side in SIDES], axis=1), axis=2)
         ends = self.points[all_edges]
         lengths = ((ends[:, :, 0] - ends[:, :, 1]) ** 2).sum(axis=2)
@@ -38,7 +38,7 @@ class Tetrahedra:
         return np.asarray(edges[everywhere & np.isclose(lengths.ravel()[first], square)])
 
     def bisected(self, edges: Array) -> Tetrahedra:
-        """Every tetrahedron around one of `edges` cut in two; it stays conforming when each has one of them at most."""
+        """Bisect every tetrahedron that contains one of `edges`; conforming if none contains more than one of them."""
         n = len(self.points)
         keys = edges.min(axis=1) * n + edges.max(axis=1)
         order = np.argsort(keys)
@@ -58,7 +58,7 @@ class Tetrahedra:
 
 
 def bricks(counts: tuple[int, int, int]) -> Tetrahedra:
-    """a × b × c bricks of six tetrahedra each (Kuhn), mirrored from brick to brick so that bisection can go on.
+    """a × b × c bricks of six tetrahedra each (Kuhn), reflected from brick to brick, so that it can be bisected.
 
     >>> mesh = bricks((1, 1, 2))
     >>> mesh.points.shape, mesh.corners.shape, len(mesh.longest(3.0))

@@ -1,1 +1,1 @@
-"""Pairs from files."""
+"""Reading matrix pairs from files."""

@@ -1,6 +1,6 @@
-"""Pairs from files: Matrix Market, Harwell–Boeing and Rutherford–Boeing, NumPy, SciPy and MATLAB.
+"""Readers of matrix pairs: Matrix Market, Harwell–Boeing and Rutherford–Boeing, NumPy, SciPy and MATLAB files.
 
-Symmetric storage is expanded. What is damaged is refused with the file and, where there are lines, the line.
+Symmetric storage is expanded. Errors name the file and, for text formats, the line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from ..typing import Array
 from .harwell_boeing import read_boeing
 
-# What readers raise when a file is damaged.
-DAMAGES = (
+# Exceptions that the readers raise for a corrupt file.
+READ_ERRORS = (
     ValueError,
     OSError,
     EOFError,
@@ -33,17 +33,17 @@ DAMAGES = (
     scipy.io.matlab.MatReadError,
 )
 
-# Names under which a file that holds both matrices may have them.
-PAIRS = (("A", "B"), ("K", "M"), ("F", "S"), ("H", "S"))
+# Names of A and B in a file that contains both.
+PAIR_NAMES = (("A", "B"), ("K", "M"), ("F", "S"), ("H", "S"))
 
 
 def read_pair(path_A: str | PathLike[str], path_B: str | PathLike[str] | None = None) -> tuple[Any, Any]:
-    """The matrices A and B from two files, or from one that holds both.
+    """Read the matrices A and B from two files, or from one file that contains both.
 
-    The name says the format: `.mtx` and `.mtx.gz` (Matrix Market), `.hb`, `.rb`, `.rsa`, `.rua` and their like
-    (Harwell–Boeing and Rutherford–Boeing), `.npz` (SciPy's sparse matrices, or NumPy's arrays), `.npy`, and `.mat`
-    (also version 7.3 if h5py is installed). `file.mat#K` picks the matrix K of a file that holds several. Without a
-    second file the first holds A and B, K and M, F and S or H and S; or a single matrix, and then B is None.
+    The suffix determines the format: `.mtx` and `.mtx.gz` (Matrix Market); `.hb`, `.rb`, `.rsa`, `.rua` etc.
+    (Harwell–Boeing and Rutherford–Boeing); `.npz` (SciPy sparse matrices or NumPy arrays); `.npy`; `.mat` (version 7.3
+    needs h5py). `file.mat#K` selects the matrix K of a file that contains several. Without a second file, the first
+    contains A and B, K and M, F and S, or H and S; or a single matrix, and then B is None.
 
     >>> import tempfile, pathlib, numpy as np, splitmerge as sm
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -60,20 +60,20 @@ def read_pair(path_A: str | PathLike[str], path_B: str | PathLike[str] | None = 
     found = _matrices(path)
     if name is None and len(found) > 1:
         upper = {key.upper(): key for key in found}
-        for first, second in PAIRS:
+        for first, second in PAIR_NAMES:
             if first in upper and second in upper:
                 return _pick(path, found, upper[first]), _pick(path, found, upper[second])
     return _pick(path, found, name), None
 
 
 def read_matrix(path: str | PathLike[str]) -> Any:
-    """One square matrix: an array, or a `csr_array` where the file holds a sparse one."""
+    """Read one square matrix as an array, or as a `csr_array` if the file contains a sparse matrix."""
     file, name = _split(path)
     return _pick(file, _matrices(file), name)
 
 
 def _split(path: str | PathLike[str]) -> tuple[Path, str | None]:
-    """The file and, after a #, the name of a matrix in it."""
+    """Split `file#name` into the file and the name of the matrix; the name is None without #."""
     text = fspath(path)
     file, mark, name = text.rpartition("#")
     if mark and not Path(text).exists():
@@ -82,18 +82,20 @@ def _split(path: str | PathLike[str]) -> tuple[Path, str | None]:
 
 
 def _matrices(path: Path) -> Mapping[str, Any]:
-    """Every matrix of the file by its name."""
+    """All matrices of the file by name."""
     reader = _reader(path)
     try:
         return reader(path)
     except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file") from None
+        raise ValueError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
         raise ValueError(f"{path}: this is a folder; give a file") from None
-    except DAMAGES as error:
+    except READ_ERRORS as error:
         text = str(error) or type(error).__name__
         raise ValueError(
-            text if text.startswith(str(path)) else f"{path}: damaged or not what its name says: {text}"
+            text
+            if text.startswith(str(path))
+            else f"{path}: the file is corrupt, or its format does not match its suffix: {text}"
         ) from error
 
 
@@ -104,10 +106,10 @@ def _reader(path: Path) -> Callable[[Path], Mapping[str, Any]]:
     suffix = path.suffix.lower()
     if suffix in (".npz", ".npy", ".mat"):
         return {".npz": _npz, ".npy": _npy, ".mat": _matlab}[suffix]
-    # .rsa, .cua, .psa …: the type of the matrix is the suffix
+    # .rsa, .cua, .psa …: the suffix is the Harwell–Boeing matrix type
     if re.fullmatch(r"\.(hb|rb|[rcpi][suhzr][ae])", suffix):
         return _boeing
-    raise ValueError(f"{path}: unknown kind of file; give .mtx, .mtx.gz, .hb, .rb, .npz, .npy or .mat")
+    raise ValueError(f"{path}: unknown file format; give .mtx, .mtx.gz, .hb, .rb, .npz, .npy or .mat")
 
 
 def _pick(path: Path, found: Mapping[str, Any], name: str | None) -> Any:
@@ -115,17 +117,17 @@ def _pick(path: Path, found: Mapping[str, Any], name: str | None) -> Any:
     if name is None:
         if len(found) != 1:
             raise ValueError(
-                f"{path}: holds {names or 'no matrix'}; pick one, as in {path.name}#{next(iter(found), 'A')}"
+                f"{path}: contains {names or 'no matrix'}; select one, as in {path.name}#{next(iter(found), 'A')}"
             )
         name = next(iter(found))
     if name not in found:
-        raise ValueError(f"{path}: holds {names}, but no {name}")
+        raise ValueError(f"{path}: contains {names}, but no {name}; select one of these")
     matrix: Any = found[name]
     shape = matrix.shape
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"{path}: {name} has shape {tuple(shape)}; a square matrix is needed")
     if matrix.dtype.kind not in "biufc":
-        raise ValueError(f"{path}: {name} has dtype {matrix.dtype}; numbers are needed")
+        raise ValueError(f"{path}: {name} has dtype {matrix.dtype}; a numeric matrix is needed")
     if sp.issparse(matrix):
         sparse: Any = matrix
         return sp.csr_array(sparse)
@@ -190,5 +192,5 @@ def _matlab_hdf5(path: Path) -> Mapping[str, Any]:
 
 
 def _complex(values: Array) -> Array:
-    """MATLAB's pairs of real and imaginary parts as complex numbers."""
+    """Convert MATLAB's structured (real, imag) values to complex numbers."""
     return values["real"] + 1j * values["imag"] if values.dtype.names == ("real", "imag") else values

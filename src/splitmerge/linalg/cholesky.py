@@ -11,13 +11,14 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from ..errors import NotPositiveDefinite
 from ..linalg.blas import kernels
 from ..typing import Array
+from .reductions import norms
 from .rounding import pivot_threshold
 
 
 class DenseFactor:
-    """B = UᴴU with U upper triangular, for which BLAS has the faster triangular solves.
+    """B = UᴴU with U upper triangular, the variant with the faster BLAS triangular solves.
 
-    `surrender` gives the memory of U away; U is computed again when it is next used.
+    `surrender` releases the memory of U; U is recomputed on next use.
     """
 
     U: Array
@@ -34,7 +35,7 @@ class DenseFactor:
         potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
         self.U, info = potrf(_aligned(B, dtype), lower=0, clean=1, overwrite_a=1)
         if info > 0:
-            # the message for a lower precision is never shown
+            # a failure in lower precision is caught by the caller, so its message needs no exact pivot
             raise not_definite(info - 1, _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0)
         check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
 
@@ -45,19 +46,19 @@ class DenseFactor:
         return self.U
 
     def surrender(self) -> Array:
-        """The memory of U, as an array of one dimension that the caller may overwrite."""
+        """Release the memory of U as a one-dimensional array that the caller may overwrite."""
         if self._scratch is None:
             self._scratch = self.U.ravel(order="K")
             del self.U
         return self._scratch
 
     def transformed(self, A: Array) -> Array:
-        """The upper triangle of U⁻ᴴAU⁻¹, in place of A."""
+        """Overwrite A with the upper triangle of U⁻ᴴAU⁻¹, the reduction to a standard problem."""
         reduce_: Any = get_lapack_funcs("hegst" if A.dtype.kind == "c" else "sygst", dtype=A.dtype)
         return np.asarray(reduce_(A, self.U, lower=0, overwrite_a=1)[0])
 
     def whitened(self, times: Callable[[Array], Array], y: Array) -> Array:
-        """U⁻ᴴ A U⁻¹ y for the product `times` with A."""
+        """U⁻ᴴ A U⁻¹ y, where `times` applies A."""
         return self.trsv(self.U, times(self.trsv(self.U, y)), trans=2, overwrite_x=1)
 
     def whiten(self, X: Array) -> Array:
@@ -73,7 +74,7 @@ class DenseFactor:
         return np.asarray(self._trsm(1.0, self.U, Y, overwrite_b=1))
 
     def dual(self, y: Array) -> Array:
-        """Uᴴy, which is B x for x = U⁻¹y."""
+        """Uᴴy = B x for x = U⁻¹y."""
         return np.asarray(self._trmv(self.U, y, trans=2))
 
     def half_solve(self, R: Array) -> Array:
@@ -83,8 +84,8 @@ class DenseFactor:
         return np.asarray(self._trsm(1.0, self.U, R, trans_a=2, overwrite_b=1))
 
     def dual_norms(self, R: Array) -> Array:
-        """√(rᴴB⁻¹r) = ‖U⁻ᴴr‖ for each column r; R may be overwritten."""
-        return np.asarray(np.linalg.norm(self.half_solve(R), axis=0))
+        """The B⁻¹-norm √(rᴴB⁻¹r) = ‖U⁻ᴴr‖ of each column r; R may be overwritten."""
+        return norms(self.half_solve(R))
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """w = U⁻¹U⁻ᴴb."""
@@ -92,12 +93,12 @@ class DenseFactor:
         return self.trsv(self.U, y, overwrite_x=1), b
 
     def solve_block(self, R: Array) -> tuple[Array, Array]:
-        """The same for columns."""
+        """W = U⁻¹U⁻ᴴR for a block of columns."""
         return self.unwhiten(self.half_solve(R.copy(order="F"))), R
 
 
 def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
-    """A copy in Fortran order that begins on a line of the cache: triangular solves are a quarter faster on it."""
+    """A Fortran-ordered copy aligned to a cache line, which makes triangular solves about 25% faster."""
     size = M.size * dtype.itemsize
     memory = np.empty(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
@@ -107,7 +108,7 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
-    """Refuse a pivot that is negative, or so small beside its diagonal entry that it is rounding."""
+    """Raise `NotPositiveDefinite` if a pivot is negative or below the rounding error of its diagonal entry."""
     bad = np.flatnonzero(~(pivots > pivot_threshold(pivots.size, pivots.dtype) * diagonal))
     if bad.size:
         index = int(bad[0])
@@ -123,9 +124,9 @@ def _schur_pivot(B: Array, index: int) -> float:
 
 
 def not_definite(index: int, pivot: float) -> NotPositiveDefinite:
-    """The error for a factorisation that broke down at `pivot` in row `index`."""
+    """The exception for a Cholesky factorisation that breaks down at `pivot` in row `index`."""
     kind = "indefinite" if pivot < 0 else "singular to working precision"
     return NotPositiveDefinite(
         f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}: "
-        f"B is {kind}; remove the rows and columns without mass, or add a small multiple of the identity to B"
+        f"B is {kind}; remove its zero rows and columns, or add a small multiple of the identity to B"
     )

@@ -1,7 +1,7 @@
-"""The Lanczos process for a pair (K, M), and the survey of (A, B) that is made with it before anything else.
+"""The Lanczos process for a pair (K, M), and an upper bound of the largest eigenvalue from it.
 
 Invariant: after j steps the columns of V are M-orthonormal, MV holds M V, and K V = MV T + β_j p_{j+1} e_jᴴ with T
-tridiagonal (α on the diagonal, β beside it). One product with K and one solve with M a step, no product with M.
+tridiagonal (α on the diagonal, β off the diagonal). Each step takes one product with K and one solve with M.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dstemr
 
 from ..typing import Array
+from .reductions import gram, vdot
 
 
 class LanczosProcess:
-    """Grows the basis one vector a call of `extend`."""
+    """Lanczos basis of a Krylov subspace; each call of `extend` adds one vector.
+
+    With `reorthogonalise`, each new vector is fully reorthogonalised. Without `store`, only the vectors of the
+    three-term recurrence are kept, so Ritz values are available and Ritz vectors are not.
+    """
 
     def __init__(
         self,
@@ -31,42 +36,42 @@ class LanczosProcess:
     ) -> None:
         self.multiply, self.solve, self.reorthogonalise, self.size = multiply, solve, reorthogonalise, x.size
         self.identity = Mx is x
-        # whoever wants the values only needs no more than the last two columns, which then take turns with the next
+        # Ritz values need only the last two columns and the next: three columns, reused in rotation
         self.room = None if store else 3
         self._V = np.empty((x.size, self.room or 32), x.dtype, order="F")
         self._MV = self._V if self.identity else np.empty_like(self._V)
         self.alpha: list[float] = []
         self.beta: list[float] = []
         self.exhausted = False
-        self._put(0, x, Mx, math.sqrt(np.vdot(x, Mx).real))
+        self._put(0, x, Mx, math.sqrt(vdot(x, Mx).real))
 
     @property
     def steps(self) -> int:
-        """How many products with K were made."""
+        """The number of Lanczos steps, i.e. of products with K."""
         return len(self.alpha)
 
     def vector(self, coefficients: Array) -> Array:
-        """The combination of the first basis vectors."""
+        """The linear combination V s of the first basis vectors."""
         return np.asarray(self._V[:, : coefficients.size] @ coefficients)
 
     def dual(self, coefficients: Array) -> Array:
-        """M times that combination."""
+        """M V s for the coefficients s."""
         return np.asarray(self._MV[:, : coefficients.size] @ coefficients)
 
     def error(self, coefficients: Array) -> Array:
-        """K x − θ M x for the Ritz vector x with these coefficients: β_j s_j p_{j+1}."""
+        """The residual K x − θ M x = β_j s_j p_{j+1} of the Ritz vector x = V s."""
         j = coefficients.size
         return np.asarray(self._MV[:, j] * (self.beta[j - 1] * coefficients[-1]))
 
     def project(self, KV: Array) -> tuple[Array, Array]:
-        """Rayleigh–Ritz on the whole basis from its products with K, ascending."""
+        """Ritz values (ascending) and coefficients by Rayleigh–Ritz on the basis V, given KV = K V."""
         j = KV.shape[1]
         V, MV = self._V[:, :j], self._MV[:, :j]
-        H, G = V.conj().T @ KV, V.conj().T @ MV
+        H, G = gram(V, KV), gram(V, MV)
         return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
 
     def _place(self, j: int) -> int:
-        """Where column j is."""
+        """The storage index of column j."""
         return j if self.room is None else j % self.room
 
     def _put(self, j: int, v: Array, Mv: Array, norm: float) -> None:
@@ -86,24 +91,24 @@ class LanczosProcess:
             np.divide(Mv, norm, out=self._MV[:, j])
 
     def extend(self) -> None:
-        """One step of the recurrence; sets `exhausted` when the basis spans an invariant subspace."""
+        """One step of the three-term recurrence; sets `exhausted` when the basis spans an invariant subspace."""
         j = self.steps
         here = self._place(j)
         v, p = self._V[:, here], self._MV[:, here]
         y = self.multiply(v, p)
-        alpha = float(np.vdot(v, y).real)
+        alpha = float(vdot(v, y).real)
         y = y - alpha * p
         if j:
             y -= self.beta[-1] * self._MV[:, self._place(j - 1)]
         if self.reorthogonalise:
-            y -= self._MV[:, : j + 1] @ (self._V[:, : j + 1].conj().T @ y)
+            y -= self._MV[:, : j + 1] @ gram(self._V[:, : j + 1], y)
         w, Mw = self.solve(y)
         if self.reorthogonalise:
-            c = self._MV[:, : j + 1].conj().T @ w
+            c = gram(self._MV[:, : j + 1], w)
             w = w - self._V[:, : j + 1] @ c
             Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
         self.alpha.append(alpha)
-        square = float(np.vdot(w, Mw).real)
+        square = float(vdot(w, Mw).real)
         beta = math.sqrt(square) if square > 0 else 0.0
         size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]))
         self.exhausted = beta <= 10 * np.finfo(v.dtype).eps * size or (self.reorthogonalise and j + 1 == v.size)
@@ -111,7 +116,7 @@ class LanczosProcess:
         self._put(j + 1, w, Mw, beta if beta > 0 else 1.0)
 
     def ritz(self, first: int, last: int) -> tuple[Array, Array]:
-        """Eigenvalues `first`…`last` (0-based, ascending) of T, with their eigenvectors."""
+        """Ritz values `first`…`last` (0-based, ascending), with their eigenvectors of T."""
         j = self.steps
         d, e = np.array(self.alpha), np.array(self.beta)
         count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
@@ -123,11 +128,11 @@ class LanczosProcess:
 
 
 def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
-    """An upper bound of the largest eigenvalue of a positive definite (K, M), wrong with probability about 1e-6.
+    """An upper bound of the largest eigenvalue of a positive definite (K, M), with failure probability about 1e-6.
 
-    After j steps from a random start the top Ritz value θ satisfies λ₁ ≤ θ/(1 − ε) except with probability
-    1.648 √n exp(−√ε (2j − 1)) (Kuczyński and Woźniakowski 1992, theorem 4.2, for a
-    start that is isotropic in M). It is exact once the space is exhausted.
+    After j steps from a random start the largest Ritz value θ satisfies λ₁ ≤ θ/(1 − ε) except with probability
+    1.648 √n exp(−√ε (2j − 1)) (Kuczyński and Woźniakowski 1992, theorem 4.2, for a start that is isotropic in the
+    M-inner product). The bound is exact if the basis spans an invariant subspace.
     """
     while process.steps < steps and not process.exhausted:
         process.extend()

@@ -1,4 +1,4 @@
-"""Dense LDLᴴ factorisation with inertia."""
+"""Dense LDLᴴ factorisation and inertia count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..typing import Array
 
 
 class DenseShifted:
-    """K = L D Lᴴ with 1×1 and 2×2 pivots (Bunch and Kaufman); `negative` counts the negative eigenvalues of K."""
+    """K = L D Lᴴ with Bunch–Kaufman pivoting; `negative` is the number of negative eigenvalues of K."""
 
     def __init__(self, K: Array) -> None:
         hermitian = K.dtype.kind == "c"
@@ -29,6 +29,6 @@ class DenseShifted:
 
 
 def _negative(diagonal: Array, pivots: Array) -> int:
-    """Negative eigenvalues of D: a 2×2 pivot of Bunch and Kaufman has one of each sign."""
+    """The number of negative eigenvalues of D; a 2×2 Bunch–Kaufman pivot has one eigenvalue of each sign."""
     pairs = int((pivots < 0).sum()) // 2
     return pairs + int((diagonal[pivots > 0] < 0).sum())

@@ -51,6 +51,11 @@ def gram(X: Array, Y: Array) -> Array:
     return X.conj().T @ Y
 
 
+def norms(X: Array) -> Array:
+    """The norms of the columns of X, whatever their size."""
+    return np.asarray(np.linalg.norm(X, axis=0))
+
+
 def column_vdots(X: Array, Y: Array) -> Array:
     """xᴴy for the columns of X and Y."""
     return np.asarray(np.einsum("ij,ij->j", X.conj(), Y))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from ..errors import Abandoned
 from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import gram, norm, vdot
 from ..linalg.rounding import Scale
@@ -187,10 +186,8 @@ class MixedPrecision(Iteration):
             return self._kept(polished)
         # that rounding is reached says nothing about an angle
         unreached = self.tol is None and reason in (Reason.RESIDUAL, Reason.PRECISION)
-        if unreached or reason is Reason.EXHAUSTED:
-            raise Abandoned
-        self.reason = reason
-        return reason
+        self.reason = Reason.UNCONFIRMED if unreached or reason is Reason.EXHAUSTED else reason
+        return self.reason
 
     def interrupted(self, reason: Reason) -> Reason:
         """Keep the latest state."""

@@ -31,6 +31,8 @@ class Method:
     subspace: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if type(self).step is Method.step and type(self).bind is Method.bind:
+            raise TypeError(f"{type(self).__name__} must implement step(state), which returns the next State")
         if self.inner is not None and (isinstance(self.inner, type) or not hasattr(self.inner, "describe")):
             raise ValueError(f"inner is {self.inner!r}; give an object such as Cholesky() or ConjugateGradient(30)")
 
@@ -44,7 +46,7 @@ class Method:
 
     def step(self, state: State) -> State:
         """The next iterate."""
-        raise NotImplementedError(f"{type(self).__name__} must implement step")
+        raise NotImplementedError(f"{type(self).__name__} has no steps of its own")
 
     def bind(self, setup: Setup) -> Iteration:
         """The iteration for k pairs: by default one pair after the other, each found vector deflated."""

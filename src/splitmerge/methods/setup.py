@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from ..transforms import ShiftInvert, Transform
 from .survey import Survey
 
 
-@dataclass
-class Setup:
+class Setup(NamedTuple):
     """The factors of one candidate of the plan, and the counted products that use them.
 
     `method` is what runs on it (None for LAPACK). `transform` is the spectral transformation (None for LAPACK and for

@@ -6,6 +6,7 @@ from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
+from ..sparse_direct import Prediction
 from .costs import fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
 from .plan import Candidate, Engine, Map, Plan
 
@@ -19,32 +20,43 @@ MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 
 def choose(problem: Problem, pencil: Pencil) -> Plan:
     """The candidates for the k wanted pairs, in the order in which they are tried."""
-    method, k = problem.method, problem.k
-    if method is not None and not method.subspace:
+    if problem.method is not None and not problem.method.subspace:
         return Plan((Candidate(Engine.DEFLATION),))
-    lapack = method is None and not problem.iterates and prefers_lapack(pencil.n, k, dense=pencil.dense)
-    forms_A = lapack or (pencil.A.matrix is None and _forms_A(problem, pencil))
-    entries = lapack or ((pencil.A.matrix is not None or forms_A) and (pencil.B is None or pencil.B.matrix is not None))
+    lapack = _suits_lapack(problem, pencil)
+    forms_A = pencil.A.kind != "dense" if lapack else _forms_A(problem, pencil)
+    forms_B = lapack and pencil.B is not None and pencil.B.kind != "dense"
     if problem.sigma is not None:
-        if not entries:
-            raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
         plan = _nearest(problem, pencil, lapack=lapack)
-    elif isinstance(method, LocallyOptimal) or (
-        problem.preconditioner is not None and problem.which == "smallest" and not lapack
-    ):
+    elif _is_matrix_free(problem) and not lapack:
         plan = _matrix_free(problem, pencil)
     elif problem.which == "smallest":
-        plan = _smallest(problem, pencil, entries=entries, lapack=lapack)
+        plan = _smallest(problem, pencil, lapack=lapack)
     else:
         plan = _largest(problem, pencil, lapack=lapack)
-    return Plan(plan.candidates, plan.prediction, forms_A, forms_B=lapack)
+    return plan._replace(forms_A=forms_A, forms_B=forms_B) if forms_A or forms_B else plan
+
+
+def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
+    """Does nothing ask for an iteration, and is LAPACK expected to be faster?"""
+    free = problem.method is None and not problem.iterates
+    return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense)
+
+
+def _is_matrix_free(problem: Problem) -> bool:
+    """Does the method, or a preconditioner of A for the smallest, ask for LOBPCG?"""
+    hinted = problem.preconditioner is not None and problem.which == "smallest"
+    return hinted or isinstance(problem.method, LocallyOptimal)
 
 
 def _forms_A(problem: Problem, pencil: Pencil) -> bool:
     """Would the smallest of an operator take more products than its n columns?"""
-    matrix_free = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
     smallest = problem.which == "smallest" and problem.sigma is None
-    return smallest and not matrix_free and pencil.n <= FORMED_N
+    return smallest and pencil.A.matrix is None and pencil.n <= FORMED_N and not _is_matrix_free(problem)
+
+
+def _forms_all(problem: Problem, pencil: Pencil) -> bool:
+    """Are the entries of both matrices known once those of A are computed?"""
+    return _forms_A(problem, pencil) and (pencil.B is None or pencil.B.matrix is not None)
 
 
 def _largest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
@@ -61,40 +73,45 @@ def _largest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
 
 def _suits_single(problem: Problem, pencil: Pencil) -> bool:
     """Can single precision with polishing reach what is asked for, and does it pay?"""
-    if problem.k > 1 or problem.given or problem.certify or problem.preconditioner is not None:
+    if not pencil.dense or pencil.n < MIXED_PRECISION_N or pencil.dtype.char not in "dD":
         return False
-    if problem.method is not None and problem.method.inner is not None:
+    if problem.k > 1 or problem.given or problem.certify:
         return False
-    residual, angle = problem.rule.residual_tol, problem.rule.angle_tol
+    # a solver or a preconditioner of the user's is in double precision
+    if problem.preconditioner is not None or (problem.method is not None and problem.method.inner is not None):
+        return False
+    return _reachable(problem.rule.residual_tol, problem.rule.angle_tol)
+
+
+def _reachable(residual: float | None, angle: float | None) -> bool:
+    """Is there a tolerance, and does polishing reach it?"""
     if residual is None and angle is None:
         return False
-    reachable = (residual is None or residual >= MIXED_PRECISION_TOL) and (
-        angle is None or angle >= MIXED_PRECISION_SINE
-    )
-    return reachable and pencil.dense and pencil.n >= MIXED_PRECISION_N and pencil.dtype.char in "dD"
+    return (residual is None or residual >= MIXED_PRECISION_TOL) and (angle is None or angle >= MIXED_PRECISION_SINE)
 
 
-def _smallest(problem: Problem, pencil: Pencil, *, entries: bool, lapack: bool) -> Plan:
-    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries.
-
-    Where a factorisation of A may take more time or memory than an iteration, the set-up compares the two.
-    """
+def _smallest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
+    """The largest of (B, A) when A is positive definite, of (B, A + ηB) when it is not, of (−A, B) without entries."""
     inner = None if problem.method is None else problem.method.inner
-    if not entries or inner is not None:
+    entries = lapack or pencil.has_entries or _forms_all(problem, pencil)
+    if inner is not None or not entries:
         prediction = None if pencil.B is None or inner is not None else predicted(pencil.B)
         return Plan((Candidate(Engine.KRYLOV, Map.NEGATED),), prediction)
-    swapped = Candidate(Engine.KRYLOV, Map.SWAPPED, clear=True)
-    below = Candidate(Engine.KRYLOV, Map.SWAPPED_BELOW)
+    factorised = Candidate(Engine.KRYLOV, Map.SWAPPED, clear=True), Candidate(Engine.KRYLOV, Map.SWAPPED_BELOW)
     if lapack:
         direct = Candidate(Engine.LAPACK, Map.SWAPPED, clear=True), Candidate(Engine.LAPACK, Map.NEGATED)
-        return Plan((*direct, swapped, below))
+        return Plan((*direct, *factorised))
     prediction = predicted(pencil.A)
-    if prediction is None or is_quick(prediction, problem.k):
-        return Plan((swapped, below), prediction)
-    if fits(prediction) and not may_beat_factorisation(pencil, problem.k, prediction):
-        return Plan((swapped, below), prediction)
-    trial = Candidate(Engine.LOBPCG, Map.NEGATED, trial=True)
-    return Plan((trial, swapped, below), prediction)
+    if _is_worth_a_trial(pencil, problem.k, prediction):
+        return Plan((Candidate(Engine.LOBPCG, Map.NEGATED, trial=True), *factorised), prediction)
+    return Plan(factorised, prediction)
+
+
+def _is_worth_a_trial(pencil: Pencil, k: int, prediction: Prediction | None) -> bool:
+    """May a factorisation of A take more time or memory than LOBPCG, so that the set-up should compare the two?"""
+    if prediction is None or is_quick(prediction, k):
+        return False
+    return not fits(prediction) or may_beat_factorisation(pencil, k, prediction)
 
 
 def _matrix_free(problem: Problem, pencil: Pencil) -> Plan:
@@ -109,6 +126,8 @@ def _matrix_free(problem: Problem, pencil: Pencil) -> Plan:
 def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     """The largest of (B, A − σB) or (B, σB − A) if one of them is definite, otherwise shift-invert at σ."""
     assert problem.sigma is not None
+    if not pencil.has_entries and not lapack:
+        raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
     sigma = problem.sigma / pencil.unit
     candidates = [
         Candidate(engine, Map.SWAPPED, sigma=sigma, sign=sign, clear=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from ..problem.target import Target
 from ..sparse_direct import Prediction
@@ -30,8 +30,7 @@ class Map(Enum):
     SWAPPED_BELOW = "(B, A + ηB)"
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One way to compute the pairs; the set-up takes the first that holds.
 
     `sigma` and `sign` belong to the map or to the shift, in the units of the scaled pair. `clear` requires σ to be
@@ -53,8 +52,7 @@ class Candidate:
         return self.engine in (Engine.LAPACK, Engine.MIXED_PRECISION)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """The candidates, and the predicted cost of the factorisation they may make (None where n is small)."""
 
     candidates: tuple[Candidate, ...]

@@ -1,4 +1,4 @@
-"""Preconditioners P with PᴴP ≈ B; the same objects serve mirror descent and conjugate gradients."""
+"""Preconditioners P with PᴴP ≈ B, for mirror descent and conjugate gradients."""
 
 from .base import Factored, Preconditioner, Prepared
 from .diagonal import Diagonal

@@ -1,4 +1,4 @@
-"""What a preconditioner is: (PᴴP)⁻¹ ≈ B⁻¹ as an action, and where it is known the matrix P itself."""
+"""The interface of a preconditioner: the action of (PᴴP)⁻¹ ≈ B⁻¹, and the factor P itself if it is available."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..typing import Array
 
 
 class Prepared(ABC):
-    """(PᴴP)⁻¹ for one pencil; `exact` means PᴴP = B."""
+    """A preconditioner (PᴴP)⁻¹ set up for one pencil; `exact` means PᴴP = B."""
 
     exact: bool = False
 
     @property
     def work(self) -> float:
-        """About how many multiplications it takes for one vector; 0 where that is little beside a product."""
+        """Approximate number of multiplications per vector; 0 if negligible compared with a product with B."""
         return 0.0
 
     @abstractmethod
@@ -27,16 +27,19 @@ class Prepared(ABC):
         """(PᴴP)⁻¹ b."""
 
     def coarser(self, pencil: Pencil) -> tuple[Pencil, Prepared, Any] | None:
-        """A smaller pair with its preconditioner, and the matrix that takes its vectors back; None if there is none."""
+        """The coarse-level pair, its preconditioner and the prolongation matrix; None without a coarse level."""
         return None
 
     def gram_block(self, R: Array) -> Array:
-        """(PᴴP)⁻¹ R for columns R."""
+        """(PᴴP)⁻¹ R for a block of columns R."""
         return np.column_stack([self.gram_solve(np.ascontiguousarray(r)) for r in R.T])
 
 
 class Factored(Prepared):
-    """P for one pencil. The domain y = P x sees Ã = P⁻ᴴAP⁻¹ and B̃ = P⁻ᴴBP⁻¹, the identity for an exact P."""
+    """A preconditioner with an explicit factor P.
+
+    In the variables y = P x the pair is Ã = P⁻ᴴAP⁻¹ and B̃ = P⁻ᴴBP⁻¹; B̃ = I for an exact P.
+    """
 
     @abstractmethod
     def apply(self, x: Array) -> Array:
@@ -56,14 +59,17 @@ class Factored(Prepared):
 
 
 class Preconditioner(ABC):
-    """Options of a preconditioner; `prepare` builds P for one pencil."""
+    """Options of a preconditioner; `prepare` sets it up for one pencil."""
 
     def prepare(self, pencil: Pencil | Products) -> Prepared:
-        """P for this pencil's B; the identity needs none."""
+        """Set up the preconditioner for the B of this pencil; P = I if B is the identity."""
         if pencil.B is None:
             return Identity()
         if pencil.B.matrix is None:
-            raise ValueError(f"the preconditioner {self!r} needs the entries of B, and B is an operator")
+            raise ValueError(
+                f"the preconditioner {self!r} needs the entries of B, but B is matrix-free; give B as a matrix, or use "
+                f"UserPreconditioner or UserDiagonal"
+            )
         return self._prepare(counted(pencil))
 
     @abstractmethod
@@ -71,7 +77,7 @@ class Preconditioner(ABC):
 
 
 class Identity(Factored):
-    """P = I, which is exact for B = I and the only preconditioner that it needs."""
+    """P = I, which is exact for B = I."""
 
     exact = True
 

@@ -1,4 +1,4 @@
-"""P = √diag(B), the optimum among diagonal matrices (remark after equation 3.10)."""
+"""P = √diag(B), the optimal diagonal preconditioner (remark after equation 3.10)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from .base import Factored, Preconditioner, Prepared
 
 @dataclass(frozen=True)
 class Diagonal(Preconditioner):
-    """Jacobi: costs nothing, and is enough for mass matrices."""
+    """Jacobi preconditioner: negligible cost, and sufficient for finite element mass matrices."""
 
     def _prepare(self, pencil: Products) -> Prepared:
         return Rooted(root_of_diagonal(pencil))
 
 
 def root_of_diagonal(pencil: Products) -> Array:
-    """√diag(B), checked to be positive."""
+    """√diag(B); raises `NotPositiveDefinite` if a diagonal entry is not positive."""
     assert pencil.B is not None
     d = pencil.B.diagonal().real
     if not (d > 0).all():
         worst = int(np.argmin(d))
-        raise NotPositiveDefinite(f"B is not positive definite: its diagonal entry {worst} (from 0) is {d[worst]:.3g}")
+        raise NotPositiveDefinite(
+            f"B is not positive definite: its diagonal entry {worst} (from 0) is {d[worst]:.3g}; remove rows and "
+            f"columns with non-positive diagonal entries, or add a small multiple of the identity to B"
+        )
     return np.asarray(np.sqrt(d))
 
 
@@ -54,5 +57,5 @@ class Rooted(Factored):
         return b * self.inverse_gram
 
     def gram_block(self, R: Array) -> Array:
-        """(PᴴP)⁻¹ R for columns R."""
+        """(PᴴP)⁻¹ R for a block of columns R."""
         return R * self.inverse_gram[:, None]

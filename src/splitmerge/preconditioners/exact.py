@@ -1,4 +1,4 @@
-"""Preconditioners with PᴴP = B: then B̃ = I, and mirror descent with step ½ is the power method (section 3.2)."""
+"""Exact preconditioners, PᴴP = B: then B̃ = I, and mirror descent with step ½ is the power method (section 3.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Exact(Preconditioner):
 
     def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
-        # the factor that the pencil already solves with serves here too
+        # reuse the Cholesky factor of the pencil's solver if its entries are accessible
         factor = pencil.solver
         kept = isinstance(factor, DenseFactor) or _triangular(factor) is not None
         factor = factor if kept else factorise(pencil.B, triangular=True)
@@ -36,7 +36,7 @@ class Exact(Preconditioner):
 
 
 def _triangular(factor: object) -> Triangular | None:
-    """The sparse factors, if they can be looked at."""
+    """The sparse factors, if their entries are accessible."""
     factors = factor.factors if isinstance(factor, SparseFactor) else None
     return factors if isinstance(factors, Triangular) else None
 
@@ -74,7 +74,7 @@ class _SparseCholesky(SparseTriangular):
 
 @dataclass(frozen=True)
 class SquareRoot(Preconditioner):
-    """P = B^½ from a full eigendecomposition of B: for theory and tests, as it costs far more than `Exact`."""
+    """P = B^½ by a full eigendecomposition of B, for theory and tests; far more expensive than `Exact`."""
 
     def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None

@@ -1,4 +1,4 @@
-"""Incomplete Cholesky with a drop tolerance, for sparse B."""
+"""Incomplete Cholesky factorisation with a drop tolerance, for sparse B."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from .triangular import SparseTriangular
 
 @dataclass(frozen=True)
 class IncompleteCholesky(Preconditioner):
-    """B ≈ L D Lᴴ with entries below `drop_tol` left out and at most `fill` times the entries of B kept.
+    """B ≈ L D Lᴴ, dropping entries below `drop_tol` and keeping at most `fill` times the nonzeros of B.
 
-    SuperLU's incomplete LU is not symmetric; its L and the diagonal of its U are, as L D Lᴴ. A pivot that is not
-    positive means breakdown: the diagonal is then raised by a shift, tenfold each time, until none is left.
+    SuperLU's incomplete LU is not symmetric; L D Lᴴ, formed from its L and the diagonal D of its U, is. A non-positive
+    pivot is a breakdown: the factorisation is then repeated with a diagonal shift, increased tenfold until all pivots
+    are positive (Manteuffel's shifted incomplete Cholesky).
     """
 
     drop_tol: float = 1e-3
@@ -37,7 +38,7 @@ class IncompleteCholesky(Preconditioner):
         B = sp.csc_matrix(inverse @ sp.csr_array(pencil.B.matrix) @ inverse)
         identity = sp.identity(pencil.n, dtype=root.dtype, format="csc")
         shift = 0.0
-        # with a shift of the size of the off-diagonal row sums the matrix is diagonally dominant: this ends
+        # terminates: with a shift of the size of the off-diagonal row sums the matrix is diagonally dominant
         while True:
             factor = self._attempt(B + shift * identity if shift else B)
             if factor is not None:

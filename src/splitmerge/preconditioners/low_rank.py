@@ -1,4 +1,4 @@
-"""Low rank plus diagonal: the leading part of the scaled B is taken exactly, the rest as a multiple of I."""
+"""Low rank plus diagonal: leading eigenpairs of the scaled B, and a multiple of I on their complement."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .diagonal import root_of_diagonal
 
 @dataclass(frozen=True)
 class LowRank(Preconditioner):
-    """PᴴP = D^½ (μI + V(Θ − μI)Vᴴ) D^½ with D = diag(B) and the `rank` leading pairs (Θ, V) of D^-½BD^-½.
+    """PᴴP = D^½ (μI + V(Θ − μI)Vᴴ) D^½ with D = diag(B) and the `rank` leading Ritz pairs (Θ, V) of D^-½BD^-½.
 
-    μ is the mean of the other eigenvalues, known from the trace. Good for a B that is a diagonal plus a few
-    strong directions (factor models, kernels); the pairs come from 2·rank + 10 Lanczos steps.
+    μ is the mean of the other eigenvalues, computed from the trace. Suited to a B that is a diagonal plus a low-rank
+    matrix (factor models, kernels). The Ritz pairs are computed by 2·rank + 10 Lanczos steps.
     """
 
     rank: int = 10
@@ -45,7 +45,7 @@ class LowRank(Preconditioner):
 
 
 class _LowRank(Factored):
-    """P = M^½ D^½ with M = μI + V(Θ − μI)Vᴴ; a power of M is the same form with the powers of μ and Θ."""
+    """P = M^½ D^½ with M = μI + V(Θ − μI)Vᴴ; Mᵃ has the same form, with μᵃ and Θᵃ."""
 
     def __init__(self, root: Array, V: Array, values: Array, mean: float) -> None:
         self.root, self.V, self.values, self.mean = root, V, values.astype(root.dtype), mean

@@ -1,4 +1,4 @@
-"""Algebraic multigrid: the hierarchy of pyamg, cycled over blocks of vectors in single precision."""
+"""Algebraic multigrid: V-cycles on a PyAMG hierarchy, for blocks of vectors in single precision."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ from ..problem.products import Products
 from ..typing import Array
 from .base import Preconditioner, Prepared
 
-# Below this size a level is solved by its inverse.
-COARSEST = 300
+# Rows of the coarsest level, which is solved by its dense inverse.
+COARSEST_LEVEL_MAX_ROWS = 300
 
-# A smoother damps the eigenvalues of D⁻¹A from a `RATIO`th of the largest on, by Chebyshev polynomials of this degree.
-RATIO, DEGREE = 10.0, 3
+# Chebyshev smoother: polynomial degree, and the ratio of the largest to the smallest damped eigenvalue of D⁻¹A.
+CHEBYSHEV_DEGREE, CHEBYSHEV_EIGENVALUE_RATIO = 3, 10.0
 
-# Lanczos steps that estimate the largest eigenvalue of D⁻¹A, and the margin that makes up for their fewness.
-STEPS, MARGIN = 10, 1.05
+# Lanczos steps for the largest eigenvalue of D⁻¹A, and the safety factor of that estimate from below.
+EIGENVALUE_LANCZOS_STEPS, EIGENVALUE_SAFETY_FACTOR = 10, 1.05
 
 
 @dataclass(frozen=True)
 class MultiGrid(Preconditioner):
-    """A V-cycle of smoothed aggregation, for a sparse B that comes from an elliptic equation.
+    """A smoothed aggregation V-cycle, for a sparse B from an elliptic partial differential equation.
 
-    `near_null` are the vectors (n, r) that B makes very small: the constants when not given, the rigid motions for
-    elasticity. Its cost grows as n, where that of a factorisation grows as n² for a body in space.
+    `near_null` holds near-nullspace vectors of B as columns, shape (n, r): by default the constants; for elasticity,
+    the rigid body modes. The cost is O(n), against O(n²) for a sparse factorisation of a three-dimensional problem.
     """
 
     near_null: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.near_null is not None and np.ndim(self.near_null) != 2:
-            raise ValueError(f"near_null has shape {np.shape(self.near_null)}; give columns, shape (n, r)")
+            raise ValueError(f"near_null has shape {np.shape(self.near_null)}; give an array of shape (n, r)")
 
     def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
-        from pyamg import smoothed_aggregation_solver  # only who needs it pays for its import
+        from pyamg import smoothed_aggregation_solver  # imported here because the import is slow
 
         if pencil.B.kind != "sparse":
-            raise ValueError("MultiGrid is for a sparse matrix, and this one is dense; take Exact() or Diagonal()")
+            raise ValueError("MultiGrid needs a sparse matrix, but this one is dense; use Exact() or Diagonal()")
         vectors = self.near_null
         if vectors is not None:
             vectors = pencil.pencil.from_vectors(np.asarray(vectors, dtype=pencil.dtype))
             if vectors.shape[0] != pencil.n:
-                raise ValueError(f"near_null has shape {vectors.shape}; give columns of length {pencil.n}")
+                raise ValueError(f"near_null has shape {vectors.shape}; give an array with {pencil.n} rows")
         matrix = sp.csr_matrix(pencil.B.matrix / pencil.B.size)
         with _seeded():
-            solver = smoothed_aggregation_solver(matrix, B=vectors, max_coarse=COARSEST)
+            solver = smoothed_aggregation_solver(matrix, B=vectors, max_coarse=COARSEST_LEVEL_MAX_ROWS)
         coarsest = _inverse(solver.levels[-1].A.toarray())
         return _Cycle([_Level(level) for level in solver.levels[:-1]], coarsest, pencil.B.size)
 
 
 @contextmanager
 def _seeded() -> Iterator[None]:
-    """Let pyamg, which draws from NumPy's global generator, draw the same each time, and nobody else notice."""
+    """Seed NumPy's global generator, which PyAMG draws from, and restore its state afterwards."""
     state = np.random.get_state()  # noqa: NPY002
     np.random.seed(0)  # noqa: NPY002
     try:
@@ -71,7 +71,7 @@ def _seeded() -> Iterator[None]:
 
 
 class _Level:
-    """One level in single precision: its matrix, smoother and transfers."""
+    """One level in single precision: matrix, smoother, prolongation and restriction."""
 
     def __init__(self, level: Any) -> None:
         A = sp.csr_array(level.A)
@@ -85,24 +85,24 @@ class _Level:
         process = LanczosProcess(
             lambda v, _: root * (A @ (root * v)), lambda y: (y, y), x, x, reorthogonalise=False, store=False
         )
-        while process.steps < STEPS and not process.exhausted:
+        while process.steps < EIGENVALUE_LANCZOS_STEPS and not process.exhausted:
             process.extend()
-        self.largest = MARGIN * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
+        self.largest = EIGENVALUE_SAFETY_FACTOR * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
 
     def smooth(self, r: Array, *, last: bool = False) -> tuple[Array, Array]:
-        """A correction x for the residual r, and what it leaves of r, which is not computed if this is the `last`."""
-        least = self.largest / RATIO
+        """Chebyshev smoothing: the correction x for the residual r, and the updated residual, skipped if `last`."""
+        least = self.largest / CHEBYSHEV_EIGENVALUE_RATIO
         centre, half = (self.largest + least) / 2, (self.largest - least) / 2
         inverse = self.inverse if r.ndim == 1 else self.inverse[:, None]
         p = inverse * np.float32(1 / centre) * r
         x = p.copy()
         ratio = half / centre
-        for step in range(DEGREE):
-            if step == DEGREE - 1 and last:
+        for step in range(CHEBYSHEV_DEGREE):
+            if step == CHEBYSHEV_DEGREE - 1 and last:
                 break
             Ap = self.A @ p
             r = np.subtract(r, Ap, out=Ap)
-            if step == DEGREE - 1:
+            if step == CHEBYSHEV_DEGREE - 1:
                 break
             ratio, before = 1 / (2 * centre / half - ratio), ratio
             p *= np.float32(ratio * before)
@@ -112,22 +112,22 @@ class _Level:
 
 
 def _inverse(A: Array) -> Array:
-    """The inverse of the coarsest matrix; what that makes zero (a body that floats) is treated as the next smallest."""
+    """The inverse of the coarsest matrix; zero eigenvalues (rigid body modes) are replaced by the smallest positive."""
     values, vectors = np.linalg.eigh((A + A.conj().T) / 2)
-    # of a matrix whose entries are at most 1
+    # the entries are scaled to at most 1, so an absolute floor is meaningful
     floor = values[values > 1e-10 * max(values[-1], 1e-6)].min(initial=1.0)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T
     return np.asarray(inverse.astype(np.complex64 if inverse.dtype.kind == "c" else np.float32))
 
 
 class _Cycle(Prepared):
-    """The V-cycle: symmetric and positive definite, as its smoother is and is applied before and after."""
+    """The V-cycle; symmetric positive definite, because the same symmetric smoother is applied before and after."""
 
     def __init__(self, levels: list[_Level], coarsest: Array, size: float) -> None:
         self.levels, self.coarsest, self.size = levels, coarsest, size
 
     def coarser(self, pencil: Pencil) -> tuple[Pencil, Prepared, Any] | None:
-        """The pair on the next level, by Galerkin's products."""
+        """The Galerkin pair PᴴAP, PᴴBP on the next level."""
         if len(self.levels) < 2 or not pencil.has_entries:
             return None
         P = self.levels[0].P.astype(pencil.dtype)
@@ -138,15 +138,15 @@ class _Cycle(Prepared):
 
     @property
     def work(self) -> float:
-        """Multiplications for one vector."""
-        return float(sum((2 * DEGREE + 1) * level.A.nnz + 2 * level.P.nnz for level in self.levels))
+        """Multiplications per vector."""
+        return float(sum((2 * CHEBYSHEV_DEGREE + 1) * level.A.nnz + 2 * level.P.nnz for level in self.levels))
 
     def gram_solve(self, b: Array) -> Array:
-        """One cycle."""
+        """One V-cycle for a vector."""
         return self.gram_block(b[:, None])[:, 0]
 
     def gram_block(self, R: Array) -> Array:
-        """One cycle for all columns, each scaled to size 1 for the sake of its range."""
+        """One V-cycle for a block of columns, each scaled to norm 1 to stay in the range of single precision."""
         norms = column_norms(R)
         norms[norms == 0] = 1.0
         narrow = np.ascontiguousarray(R / norms, dtype=self.coarsest.dtype)

@@ -13,11 +13,11 @@ from .base import Factored
 
 
 class SparseTriangular(Factored):
-    """B ≈ S Πᵀ G Gᴴ Π S; `order[i]` is the row of B that stands at place i of G."""
+    """B ≈ S Πᵀ G Gᴴ Π S; row i of G corresponds to row `order[i]` of B."""
 
     def __init__(self, G: Any, order: Array, scaling: Array, *, exact: bool) -> None:
         self.GH = G.conj().T.tocsr()
-        # SuperLU leaves a triangular matrix as it is, and its solves are the fast triangular solves of SciPy
+        # SuperLU factorises a triangular matrix without fill; its solves are SciPy's fastest sparse triangular solves
         self.lu: Any = splu(
             sp.csc_matrix(G), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )
@@ -27,7 +27,7 @@ class SparseTriangular(Factored):
 
     @property
     def work(self) -> float:
-        """Two triangular solves."""
+        """Multiplications of two triangular solves."""
         return float(2 * self.GH.nnz)
 
     def apply(self, x: Array) -> Array:

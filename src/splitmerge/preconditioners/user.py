@@ -1,4 +1,4 @@
-"""A preconditioner that the user brings, or just the diagonal of an operator."""
+"""User-supplied preconditioners: an approximate inverse of B, or the diagonal of a matrix-free B."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .diagonal import Rooted
 
 @dataclass(frozen=True)
 class UserPreconditioner(Preconditioner):
-    """`inverse` (anything with `@`, or a function) applies an approximate inverse of B, Hermitian positive definite."""
+    """`inverse`, an object with `@` or a function, applies a Hermitian positive definite approximation of B⁻¹."""
 
     inverse: Any = field(repr=False)
 
     def __post_init__(self) -> None:
         if not callable(self.inverse) and not hasattr(self.inverse, "__matmul__"):
             raise ValueError(
-                f"preconditioner is {self.inverse!r}; give an object such as MultiGrid(), or an operator or a function "
-                f"that applies an approximate inverse"
+                f"preconditioner is {self.inverse!r}; give a preconditioner such as MultiGrid(), or an operator or "
+                f"function that applies an approximate inverse"
             )
 
     def prepare(self, pencil: Pencil | Products) -> Prepared:
-        """Check it on one vector."""
+        """Check the shape and the sign of the preconditioner on one random vector."""
         P = _User(counted(pencil).pencil, self.inverse)
         b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
         size = float(np.vdot(b, P.gram_solve(b)).real)
@@ -49,18 +49,21 @@ class _User(Prepared):
         self.pencil, self.inverse = pencil, inverse
 
     def gram_solve(self, b: Array) -> Array:
-        """(DBD)⁻¹ = D⁻¹B⁻¹D⁻¹; powers of two in front of it do not matter to a preconditioner."""
+        """(DBD)⁻¹ = D⁻¹B⁻¹D⁻¹ for the scaling D of the pencil; a scalar factor does not affect a preconditioner."""
         pencil = self.pencil
         given = pencil.from_vectors(b)
         w = np.asarray(self.inverse @ given if hasattr(self.inverse, "__matmul__") else self.inverse(given))
         if w.shape != b.shape or w.dtype.kind not in "biufc":
-            raise ValueError(f"the preconditioner gave shape {w.shape}, dtype {w.dtype} for a vector of {b.shape}")
+            raise ValueError(
+                f"the preconditioner gave shape {w.shape}, dtype {w.dtype} for a vector of shape {b.shape}; return a "
+                f"numeric array of that shape"
+            )
         return pencil.from_vectors(w.astype(pencil.dtype))
 
 
 @dataclass(frozen=True)
 class UserDiagonal(Preconditioner):
-    """The diagonal of an operator B, for Jacobi's preconditioner."""
+    """Jacobi preconditioner from the given diagonal of a matrix-free B."""
 
     diagonal: Any = field(repr=False)
 
@@ -69,13 +72,15 @@ class UserDiagonal(Preconditioner):
         if d.ndim != 1 or d.dtype.kind not in "biuf":
             raise ValueError(f"diagonal has shape {d.shape}, dtype {d.dtype}; give the n real entries of a diagonal")
         if not (np.isfinite(d).all() and (d > 0).all()):
-            raise ValueError("diagonal has entries that are not positive; that of a positive definite matrix is")
+            raise ValueError(
+                "diagonal has entries that are not positive and finite; give the diagonal of a positive definite matrix"
+            )
 
     def prepare(self, pencil: Pencil | Products) -> Prepared:
-        """√d in the coordinates of the pencil."""
+        """P = √d, scaled as the pencil is."""
         d, scaling = np.asarray(self.diagonal, dtype=np.float64), counted(pencil).pencil.scaling
         if d.size != pencil.n:
-            raise ValueError(f"diagonal has {d.size} entries, but the pair is of size {pencil.n}")
+            raise ValueError(f"diagonal has {d.size} entries, but n is {pencil.n}; give one entry per row of B")
         root = np.sqrt(d) * (1.0 if scaling is None else scaling)
         return Rooted(root.astype(np.empty(0, pencil.dtype).real.dtype))
 

@@ -29,12 +29,11 @@ SIGN_STEPS, NEGATIVE_STEPS = 5, 100
 BOUND_CG_STEPS = 500
 
 
-def largest(workspace: Workspace) -> Setup:
-    """The largest by a preconditioner of B."""
+def largest(workspace: Workspace, pencil: Pencil) -> Setup:
+    """The largest of `pencil`, which is (A, B) or (−A, B), by a preconditioner of B."""
     preconditioner = _given(workspace)
-    products = workspace.products().setup
-    P = None if preconditioner is None else preconditioner.prepare(products)
-    return _setup(workspace, workspace.pencil, preconditioner, P, smallest=False)
+    P = None if preconditioner is None else preconditioner.prepare(workspace.products(pencil).setup)
+    return _setup(workspace, pencil, preconditioner, P, smallest=False)
 
 
 def smallest(workspace: Workspace, *, must: bool) -> Setup | None:
@@ -73,7 +72,7 @@ def _best_trial(workspace: Workspace, *, must: bool) -> Trial | None:
         raise NotPositiveDefinite("no multiple of B was found that makes A + ηB positive definite; is B so?")
     costs = [lobpcg_seconds(pencil, k, trial.steps(DIGITS), trial.work) for trial in trials]
     best = int(np.argmin(costs))
-    figures = {"trials": tuple(trials), "seconds": costs[best], "prediction": prediction}
+    figures = {"trials": tuple(map(Trial.figures, trials)), "seconds": costs[best], "prediction": prediction}
     if prediction is not None:
         factorised = factorised_seconds(prediction, k)
         if not needed and factorised <= costs[best]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..linalg.cholesky import DenseFactor
 from ..methods.direct import Direct
-from ..methods.krylov.accelerated import Accelerated
 from ..methods.setup import Setup
 from ..methods.survey import survey
 from ..planning.costs import check_fits, expected_products
@@ -16,7 +15,6 @@ from ..planning.decision import Choice
 from ..planning.plan import Candidate, Engine, Map
 from ..problem.operator import plus
 from ..problem.products import Products
-from ..problem.start import Warm
 from ..problem.target import Target
 from ..run.iteration import Iteration
 from ..sparse_direct.cholesky import SparseFactor
@@ -35,20 +33,15 @@ EXPLICIT_PRODUCTS = 220
 
 def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     """The set-up of each candidate that holds, in the order of the plan, made when it is asked for."""
-    plan, problem = workspace.plan, workspace.problem
+    plan = workspace.plan
     if plan.forms_A or plan.forms_B:
         workspace.form(A=plan.forms_A, B=plan.forms_B)
     opening = len(workspace.decisions)
     for candidate in plan.candidates:
         del workspace.decisions[opening:]
         setup = prepare(candidate, workspace)
-        if setup is None:
-            continue
-        if setup.method is None and candidate.engine is not Engine.LAPACK:
-            setup.method = problem.method if isinstance(problem.method, Accelerated) else Accelerated()
-        if isinstance(problem.x0, Warm) and setup.products.pencil.inverse is None:
-            setup.lowest = -problem.x0.shift / abs(setup.products.pencil.unit)
-        yield candidate, setup
+        if setup is not None:
+            yield candidate, setup
 
 
 def bind(setup: Setup) -> Iteration:
@@ -65,7 +58,7 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
         _check_shift(workspace, candidate)
         return shift_invert(workspace, candidate.sigma)
     if engine is Engine.LOBPCG and candidate.map is Map.SAME:
-        return matrix_free.largest(workspace)
+        return matrix_free.largest(workspace, workspace.pencil)
     if engine is Engine.LOBPCG:
         if candidate.trial:
             check_B(workspace)
@@ -128,10 +121,10 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
         workspace.decide(Choice.NEGATED)
         if workspace.plan.forms_A and candidate.engine is not Engine.LAPACK:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
-    found = solver_for(workspace, pencil, candidate.target)
-    if found is None:
-        return matrix_free.largest(workspace)
-    return _setup(candidate, workspace, workspace.products(*found))
+    products = solver_for(workspace, pencil, candidate.target)
+    if products is None:
+        return matrix_free.largest(workspace, pencil)
+    return _setup(candidate, workspace, products)
 
 
 def _setup(candidate: Candidate, workspace: Workspace, products: Products) -> Setup:
@@ -146,7 +139,7 @@ def _setup(candidate: Candidate, workspace: Workspace, products: Products) -> Se
         products = products.solving(products.solver, explicit)
         workspace.decide(Choice.EXPLICIT, products=expected)
     prediction = None if candidate.map is Map.SWAPPED_BELOW else workspace.plan.prediction
-    return workspace.setup(products, candidate.target, transform=standard(products), prediction=prediction)
+    return workspace.krylov(products, candidate.target, transform=standard(products), prediction=prediction)
 
 
 def _deflation(workspace: Workspace) -> Setup:

@@ -32,7 +32,7 @@ def shift_invert(workspace: Workspace, asked: float) -> Setup:
     backend = factor.name if isinstance(factor, SparseShifted) else None
     workspace.decide(Choice.SHIFT_INVERT, sigma=sigma * pencil.unit, backend=backend)
     transform = ShiftInvert(products, sigma, factor)
-    return workspace.setup(products, Target.nearest(sigma - asked), transform=transform)
+    return workspace.krylov(products, Target.nearest(sigma - asked), transform=transform)
 
 
 def factorised_near(products: Products, asked: float, k: int) -> tuple[float, DenseShifted | SparseShifted]:

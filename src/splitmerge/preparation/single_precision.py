@@ -29,7 +29,7 @@ def mixed_precision(workspace: Workspace, target: Target) -> Setup | None:
     workspace.decide(Choice.MIXED_PRECISION)
     # the factor in single precision is accurate enough for error bounds
     products = workspace.products(solver=single.solver)
-    return workspace.setup(products, target, single=single)
+    return workspace.krylov(products, target, single=single)
 
 
 def in_single(products: Products) -> Products | None:

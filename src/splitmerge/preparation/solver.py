@@ -52,8 +52,8 @@ def attached(products: Products, inner: InnerSolver | None) -> tuple[InnerSolver
     return inner, inner.prepare(products)
 
 
-def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> tuple[Pencil, BSolver | None] | None:
-    """The pencil with its solver for B; None where a method that never solves with B is expected to be faster."""
+def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> Products | None:
+    """Products with the pencil and a solver for B; None where a method without solves is expected to be faster."""
     problem = workspace.problem
     inner = None if problem.method is None else problem.method.inner
     hint = problem.preconditioner
@@ -67,13 +67,14 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> tuple[Pe
                 pencil = pencil.with_B(workspace.pencil.B)
             elif inner is None and B.matrix is None:
                 return None
-    inner, solver = attached(workspace.products(pencil).setup, inner)
+    products = workspace.products(pencil)
+    inner, solver = attached(products.setup, inner)
     if inner is None:
         workspace.decide(Choice.IDENTITY)
     else:
         backend = solver.factors.name if isinstance(solver, SparseFactor) else None
         workspace.decide(Choice.SOLVER, solver=inner.describe(pencil), backend=backend)
-    return pencil, solver
+    return products.solving(solver)
 
 
 def _cheaper_than_factorising(workspace: Workspace, pencil: Pencil) -> ConjugateGradient | None:

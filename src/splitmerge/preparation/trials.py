@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,10 @@ class Trial:
     work: float
     setup: float
     step: float
+
+    def figures(self) -> dict[str, Any]:
+        """The figures of the trial, without the preconditioner that was set up."""
+        return {"preconditioner": repr(self.preconditioner), "rate": self.rate, "setup": self.setup, "step": self.step}
 
     def steps(self, digits: float) -> float:
         """Steps for this many digits."""

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..methods.krylov.accelerated import Accelerated
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
 from ..planning.plan import Plan
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.products import BSolver, Counts, Products
+from ..problem.start import Warm
 from ..problem.target import Target
 from ..system.budget import Budget
 
@@ -44,8 +46,17 @@ class Workspace:
 
     def setup(self, products: Products, target: Target, **parts: Any) -> Setup:
         """The set-up for the problem's k pairs."""
-        problem = self.problem
+        problem, pencil = self.problem, products.pencil
+        if isinstance(problem.x0, Warm) and pencil.inverse is None:
+            parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
+
+    def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:
+        """The set-up for thick-restart Lanczos, with the options of the problem's method."""
+        method = self.problem.method
+        return self.setup(
+            products, target, method=method if isinstance(method, Accelerated) else Accelerated(), **parts
+        )
 
     def form(self, *, A: bool = False, B: bool = False) -> None:
         """Compute the entries of an operator A or B by its products with the columns of the identity."""

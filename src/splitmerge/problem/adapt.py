@@ -1,7 +1,7 @@
-"""Turn an array, a sparse matrix, a LinearOperator or any object with `shape` and `@` into an `Operator`.
+"""Convert an array, a sparse matrix, a LinearOperator or any object with `shape` and `@` to an `Operator`.
 
 On return the operator is square, finite, Hermitian to working precision and of one of four dtypes. The user's data
-are shared and never written to; a copy is made only where the layout, the dtype or the scale demands one.
+are shared and never modified; a copy is made only if the layout, the dtype or the scale requires one.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..typing import Array
 from .operator import Operator, dense_operator, safe_scaling, sparse_operator
 from .symmetry import measure, tolerable
 
-# Columns that an operator with a product of its own for blocks is given at a time.
-COLUMNS_AT_A_TIME = 128
+# Columns per call of a user operator that implements block products, to bound its temporary memory.
+BLOCK_COLUMNS = 128
 
 
 def adapt(M: Any, name: str, sign: int = 1) -> Operator:
-    """Check `M` and wrap `sign` times it; errors name the argument as `name`."""
+    """Validate `M` and return `sign` × M as an `Operator`; error messages refer to the argument as `name`."""
     if isinstance(M, LinearOperator):
         return _adapt_function(M, name, sign)
     if sp.issparse(M):
@@ -39,7 +39,7 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    """The dtype we compute in: single stays single, everything else real or complex becomes double."""
+    """The working precision: single stays single; every other real or complex dtype becomes double."""
     given: np.dtype[Any] = np.dtype(dtype)
     if given.kind not in "biufc":
         raise ValueError(f"{name} has dtype {given}; give real or complex numbers")
@@ -56,24 +56,24 @@ def _check_square(shape: Any, name: str) -> int:
     if rows != columns:
         raise ValueError(f"{name} has shape {(rows, columns)}; a square matrix is needed")
     if rows == 0:
-        raise ValueError(f"{name} is empty (shape {(rows, columns)}); there is nothing to solve")
+        raise ValueError(f"{name} is empty (shape {(rows, columns)}); give a matrix with at least one row")
     return rows
 
 
 def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
     if not math.isfinite(size):
-        raise ValueError(f"{name} contains NaN or infinity; clean it first")
+        raise ValueError(f"{name} contains NaN or infinity; remove or replace these entries")
     allowed = tolerable(size, dtype)
     if asymmetry > allowed:
         word, mirror = ("Hermitian", "conj(X.T)") if dtype.kind == "c" else ("symmetric", "X.T")
         if not entries:
             raise ValueError(
                 f"{name} is not {word}: |⟨v, Xu⟩ − ⟨Xv, u⟩| = {asymmetry:.3g} for random unit vectors, and products of "
-                f"size {size:.3g} (rounding would explain {allowed:.1g}); check the operator"
+                f"size {size:.3g} (rounding explains up to {allowed:.1g}); check the operator"
             )
         raise ValueError(
             f"{name} is not {word}: max |X − {mirror}| = {asymmetry:.3g}, with entries up to {size:.3g} "
-            f"(rounding would explain {allowed:.1g}); if only rounding is meant, pass (X + {mirror})/2"
+            f"(rounding explains up to {allowed:.1g}); if the asymmetry is rounding error, pass (X + {mirror})/2"
         )
 
 
@@ -112,7 +112,8 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
     u, v = np.random.default_rng(0).standard_normal((2, n))
-    Mu, Mv = (_product(M, x, name) for x in (u, v))
+    # copies: an operator may return one buffer for all products
+    Mu, Mv = (_product(M, x, name).copy() for x in (u, v))
     size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
     asymmetry = 0.0
     if size > 0:
@@ -133,21 +134,21 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
     after = scale / before
 
     def times(x: Array) -> Array:
-        # half of the scale before the product and half after it: nothing under- or overflows inside the user's code
+        # √scale before and √scale after the product avoid overflow and underflow inside the user's code
         x = x * before if scale != 1 else x
         if dtype.kind == "c" and not takes_complex:
-            # a real operator beside a complex partner
+            # a real operator in a complex pair: apply it to the real and imaginary parts
             y = _product(M, x.real, name) + 1j * _product(M, x.imag, name)
         else:
             y = _product(M, x, name)
-        # a copy: the user's code may return its argument, or one buffer again and again
+        # copy, because the user's code may return its argument or reuse one output buffer
         return np.array(y * after if scale != 1 else y, dtype=dtype)
 
     def times_block(X: Array) -> Array:
         if scale != 1 or (dtype.kind == "c" and not takes_complex) or not _takes_columns(M):
             return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
-        # its own way with columns, a few at a time
-        blocks = [_product(M, X[:, i : i + COLUMNS_AT_A_TIME], name) for i in range(0, X.shape[1], COLUMNS_AT_A_TIME)]
+        # the operator implements block products; limit the number of columns per call
+        blocks = [_product(M, X[:, i : i + BLOCK_COLUMNS], name) for i in range(0, X.shape[1], BLOCK_COLUMNS)]
         return np.hstack(blocks).astype(dtype, copy=False)
 
     def recast(other: np.dtype[Any]) -> Operator:
@@ -157,10 +158,10 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
 
 
 def _takes_columns(M: Any) -> bool:
-    """Has the operator its own way with columns? SciPy's default hands (n, 1) to functions that may not expect it."""
+    """Does the operator implement `matmat`? SciPy's default calls `matvec` with shape (n, 1), which may fail."""
     parts = [part for part in getattr(M, "args", ()) if isinstance(part, LinearOperator)]
     if parts:
-        # a sum, a product, a multiple
+        # a sum, product or multiple of operators
         return all(_takes_columns(part) for part in parts)
     if type(M).__name__ == "_CustomLinearOperator":
         return getattr(M, "_CustomLinearOperator__matmat_impl", None) is not None
@@ -172,7 +173,10 @@ def _takes_columns(M: Any) -> bool:
 def _product(M: Any, x: Array, name: str) -> Array:
     y = np.asarray(M @ x)
     if y.shape != x.shape or y.dtype.kind not in "biufc":
-        raise ValueError(f"{name} @ x gave shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; give the same")
+        raise ValueError(
+            f"{name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
+            f"return a numeric array of the shape of x"
+        )
     if not np.isfinite(y).all():
         raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
     return y

@@ -1,4 +1,4 @@
-"""What to do with a B that is singular or indefinite to working precision: refuse, ridge, or restrict."""
+"""Policies for a B that is singular or indefinite to working precision: raise an error, add a ridge, or restrict."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .operator import Operator, plus
 T = TypeVar("T")
 
 POLICIES = ("error", "ridge", "restrict")
-# A component of B beyond this size is not decomposed: its eigenvectors would not fit the memory.
-LARGEST_COMPONENT = 6000
+# Rows of the largest connected component of B for which a dense eigendecomposition is computed.
+MAX_COMPONENT_ROWS = 6000
 
 
 @dataclass(frozen=True)
 class BReport:
-    """What was done to B: `ridge` is the ε of B + εI, `dropped` the dimensions of B's null space that were left out."""
+    """How B was modified: `ridge` is ε in B + εI, `dropped` the number of dimensions removed by restriction."""
 
     policy: str
     ridge: float = 0.0
@@ -60,7 +60,7 @@ class PositivePart:
 
     @property
     def rank(self) -> int:
-        """Their number."""
+        """The number of eigenpairs kept."""
         return int(self.values.size)
 
     @property
@@ -94,7 +94,7 @@ def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, siz
 
 @dataclass(frozen=True)
 class Mended:
-    """The pair to solve, and how its vectors become the user's: u = Q z and z = `dual`ᴴu (None: as they are)."""
+    """The modified pair and the change of basis: u = Q z and z = `dual`ᴴu, where Q = None is the identity."""
 
     A: Any
     B: Any
@@ -104,20 +104,20 @@ class Mended:
 
 
 def mend(A: Any, B: Any, policy: str) -> Mended:
-    """Apply the policy. With "error" the pair stays as it is, and whoever factorises B refuses it."""
+    """Apply the policy; with "error" the pair is unchanged, and the factorisation of B raises the error later."""
     check_policy(policy)
     if policy == "error" or B is None:
         return Mended(A, B)
     op = adapt(B, "B")
     if op.matrix is None:
-        raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of an operator")
+        raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of a matrix-free operator")
     if is_definite(op):
         return Mended(A, B, BReport(policy, rank=op.n))
     return _ridge(A, op) if policy == "ridge" else _restrict(A, op)
 
 
 def _ridge(A: Any, op: Operator) -> Mended:
-    """B + εI with the smallest ridge ε that makes it positive definite."""
+    """Replace B by B + εI with the smallest ridge ε that makes it positive definite."""
 
     def attempt(ridge: float) -> Operator | None:
         ridged = plus(op, ridge, None)
@@ -132,12 +132,14 @@ def _restrict(A: Any, op: Operator) -> Mended:
     Q = range_of(op)
     rank, dropped = Q.shape[1], op.n - Q.shape[1]
     if rank == 0:
-        raise NotPositiveDefinite("B has no positive eigenvalue, so nothing is left when the pair is restricted")
+        raise NotPositiveDefinite(
+            "B has no positive eigenvalue, so its positive part is empty and the pair cannot be restricted; check B"
+        )
     Q = Q * float(op.scale) ** 0.5
     report = BReport("restrict", 0.0, rank, dropped)
     M = adapt(A, "A")
     if M.n != op.n:
-        raise ValueError(f"A is {M.n}×{M.n} but B is {op.n}×{op.n}; give a pair of one size")
+        raise ValueError(f"A is {M.n}×{M.n} but B is {op.n}×{op.n}; give matrices of the same size")
     if M.matrix is None:
         inner, outer = aslinearoperator(A), aslinearoperator(Q)
         reduced: Any = outer.H @ inner @ outer
@@ -149,17 +151,22 @@ def _restrict(A: Any, op: Operator) -> Mended:
 
 
 def range_of(op: Operator) -> Any:
-    """Q with QᴴBQ = I on the part of B with positive eigenvalues; sparse, component by component, when B is."""
+    """Q with QᴴBQ = I whose columns span the eigenspaces of B with positive eigenvalues.
+
+    For a sparse B, Q is sparse and is computed for each connected component of B separately.
+    """
     threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
     if op.kind == "dense":
         return _positive_part(op.matrix, threshold)
-    count, labels = connected_components(op.matrix, directed=False)
+    # by magnitude: an imaginary entry connects, too
+    graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
+    count, labels = connected_components(graph, directed=False)
     members = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels, minlength=count)
-    if sizes.max() > LARGEST_COMPONENT:
+    if sizes.max() > MAX_COMPONENT_ROWS:
         raise ValueError(
-            f"b_policy='restrict' would decompose a connected part of B of size {sizes.max()}; "
-            f"take b_policy='ridge', or remove the unknowns without mass yourself"
+            f"b_policy='restrict' needs a dense eigendecomposition of a connected component of B with {sizes.max()} "
+            f"rows, more than {MAX_COMPONENT_ROWS}; use b_policy='ridge', or remove the null space of B from the pair"
         )
     if count == op.n:
         diagonal = op.matrix.diagonal().real

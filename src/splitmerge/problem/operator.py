@@ -1,4 +1,4 @@
-"""`Operator`: a matrix as a function with the facts that are known of it, and sums and scalings of such operators."""
+"""`Operator`: a Hermitian matrix or matrix-free operator with its properties, and sums and scalings of operators."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import scipy.sparse as sp
 from ..linalg.blas import kernels
 from ..typing import Array
 
-# Beyond these powers of two, products of four quantities of the size of the data could overflow.
-_SAFE_EXPONENT = {"d": 100, "f": 16}
+# Largest binary exponent of the entries, by precision: beyond it a product of four such entries could overflow.
+_MAX_BINARY_EXPONENT = {"d": 100, "f": 16}
 
 
 @dataclass(frozen=True)
 class Operator:
-    """`scale` times the user's matrix, as a function.
+    """`scale` times the user's matrix.
 
-    `scale` is ± a power of two: 1 unless the entries are extreme or the matrix is wanted negated.
+    `scale` is ± a power of two: 1 unless the entries are close to overflow or underflow, or the matrix is negated.
+    `matrix` is None for a matrix-free operator, and `size` is the largest magnitude of an entry.
     """
 
     kind: Literal["dense", "sparse", "operator"]
@@ -35,7 +36,7 @@ class Operator:
     recast: Callable[[np.dtype[Any]], Operator] | None = None
 
     def negated(self) -> Operator:
-        """Minus the operator."""
+        """The operator −M."""
         if self.kind == "operator":
             times, block = self.times, self.times_block
             return replace(
@@ -49,24 +50,24 @@ class Operator:
         return build(-self.matrix, self.size, -self.scale)
 
     def in_double(self, X: Array) -> Array:
-        """The product with columns X, in the (double) precision of X."""
+        """M X for a block of columns X, in the (double) precision of X."""
         if X.shape[1] == 1 and self.dtype == X.dtype:
             return self.times(np.ascontiguousarray(X[:, 0]))[:, None]
         if self.matrix is None:
             return self.times_block(X)
         matrix = self.matrix.astype(X.dtype, copy=False)
-        # the transposed product: with few columns BLAS is faster at it
+        # GEMM of the transposes is faster for few columns
         return np.asarray((X.T @ matrix.T).T if self.kind == "dense" else matrix @ X)
 
     def diagonal(self) -> Array:
-        """The diagonal, where the entries are known."""
+        """The diagonal; raises ValueError for a matrix-free operator."""
         if self.matrix is None:
-            raise ValueError("the diagonal of an operator without entries is not known; give a matrix instead")
+            raise ValueError("the diagonal needs matrix entries, but this operator is matrix-free; give a matrix")
         return np.asarray(self.matrix.diagonal())
 
 
 def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
-    """The same operator in `dtype`, which must be wide enough for it."""
+    """The operator converted to `dtype`, which must be able to represent its entries."""
     if op.dtype == dtype:
         return op
     if op.recast is not None:
@@ -77,7 +78,7 @@ def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
 
 
 def congruent(op: Operator, d: Array) -> Operator:
-    """D M D for a positive diagonal D, brought back to a safe size."""
+    """The congruence D M D with a positive diagonal D, rescaled by a power of two if it is near overflow."""
     if op.kind == "operator":
 
         def times(x: Array) -> Array:
@@ -105,12 +106,12 @@ def congruent(op: Operator, d: Array) -> Operator:
 
 
 def identity(n: int, dtype: np.dtype[Any]) -> Operator:
-    """The identity as an operator of its own, for where it stands in the place of A."""
+    """The identity as a sparse operator, for use in place of A."""
     return sparse_operator(sp.eye_array(n, dtype=dtype, format="csr"), 1.0, 1.0)
 
 
 def as_dense(op: Operator) -> Operator:
-    """The same with entries in a dense array: n products for an operator."""
+    """The operator with its entries in a dense array; takes n products if it is matrix-free."""
     if op.kind == "dense":
         return op
     if op.kind == "sparse":
@@ -121,42 +122,47 @@ def as_dense(op: Operator) -> Operator:
 
 
 def plus(A: Operator, c: float, B: Operator | None) -> Operator:
-    """A + c B with entries, B = None for the identity; A itself for c = 0.
+    """The matrix A + c B, where B = None is the identity; A itself for c = 0.
 
-    Its `size` is that of the two parts, whose rounding is in it even where they cancel.
+    Its `size` is the sum of the sizes of both terms, because their rounding errors remain when they cancel.
     """
     if c == 0:
         return A
     if A.matrix is None or (B is not None and B.matrix is None):
-        raise ValueError("A − σB needs the entries of A and B; give matrices instead of operators")
+        raise ValueError("A − σB needs the entries of A and B; give matrices instead of matrix-free operators")
     size = A.size + abs(c) * (1.0 if B is None else B.size)
     if A.kind == "dense" or (B is not None and B.kind == "dense"):
-        M = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
-        if B is None:
-            M.flat[:: A.n + 1] += c
-        else:
-            M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
-        return dense_operator(M, size, 1.0)
+        return dense_operator(_dense_sum(A, c, B), size, 1.0)
     other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix
     M = sp.csr_array(A.matrix + c * other)
     return sparse_operator(M, size, 1.0)
 
 
+def _dense_sum(A: Operator, c: float, B: Operator | None) -> Array:
+    """A + c B as a dense array."""
+    M: Array = A.matrix.copy(order="F") if A.kind == "dense" else A.matrix.toarray(order="F")
+    if B is None:
+        M.flat[:: A.n + 1] += c
+    else:
+        M += c * (B.matrix if B.kind == "dense" else B.matrix.toarray())
+    return M
+
+
 def safe_scaling(size: float, dtype: np.dtype[Any], sign: int) -> float:
-    """`sign` times the power of two that brings `size` near 1, or times 1 when it is in the safe range."""
+    """`sign` times the power of two that scales `size` to about 1; ±1 if `size` is far from over- and underflow."""
     if size == 0:
         return float(sign)
     exponent = math.frexp(size)[1]
-    limit = _SAFE_EXPONENT["f" if dtype.char in "fF" else "d"]
+    limit = _MAX_BINARY_EXPONENT["f" if dtype.char in "fF" else "d"]
     if abs(exponent) <= limit:
         return float(sign)
-    # the factor itself must be a finite normal number (entries near the denormals, or near the largest)
+    # the factor itself must be a finite normal number, even for denormal entries
     return math.ldexp(float(sign), max(-1000, min(1000, -exponent)))
 
 
 def dense_operator(a: Array, size: float, scale: float) -> Operator:
-    """An array whose largest entry is `size` as an operator."""
-    # BLAS wants Fortran order; the transpose of a symmetric C array is that array, of a Hermitian one its conjugate.
+    """An operator from a dense array whose largest entry is `size`."""
+    # BLAS needs Fortran order; for a C-ordered symmetric array the transpose is the same matrix, without a copy.
     if not a.flags.f_contiguous:
         a = a.T if a.flags.c_contiguous and a.dtype.kind == "f" else np.asfortranarray(a)
     hemv = kernels(a.dtype).hemv
@@ -168,7 +174,7 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
 
 
 def sparse_operator(a: Any, size: float, scale: float) -> Operator:
-    """A CSR array whose largest entry is `size` as an operator."""
+    """An operator from a CSR array whose largest entry is `size`."""
 
     def times(x: Array) -> Array:
         return a @ x  # type: ignore[no-any-return]

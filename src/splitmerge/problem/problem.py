@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from .start import Warm
@@ -51,5 +51,7 @@ class Problem:
         return self.stop is not None or self.max_steps is not None or self.callback is not None or started
 
     def kept(self) -> Problem:
-        """What a solution keeps: without the start, the generator and the functions of this call."""
-        return replace(self, rule=None, x0=None, rng=None, callback=None, progress=False)
+        """What a solution keeps: without the rule, the start, the generator and the callback of this call."""
+        stopping = self.tol, self.stop, self.max_steps
+        rest = self.b_policy, self.certify, self.preconditioner
+        return Problem(self.A, self.B, self.k, self.which, self.sigma, self.method, *stopping, *rest)

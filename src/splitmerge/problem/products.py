@@ -7,7 +7,6 @@ found before. A view for another phase (`products.setup`, `products.monitoring`)
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -84,12 +83,12 @@ class ShiftedSolver(Protocol):
         """Return (A − σB)⁻¹ b."""
 
 
-class Iterative(ABC):
+class Iterative:
     """A solver that makes products of its own, which are counted where those of its caller are."""
 
-    @abstractmethod
     def bound_to(self, products: Products) -> Self:
         """The same solver, multiplying by these counted products."""
+        raise NotImplementedError
 
 
 def bound(solver: Any, products: Products) -> Any:

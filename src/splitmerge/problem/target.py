@@ -1,4 +1,4 @@
-"""Which eigenvalues of an operator T are wanted, and in which order."""
+"""Which part of the spectrum of an operator T is computed, and in which order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..typing import Array
 
 @dataclass(frozen=True)
 class Target:
-    """The largest, the largest by magnitude, or both ends by turns (the largest first).
+    """The largest eigenvalues, the largest in magnitude, or alternately from both ends (the largest first).
 
-    `Target.farthest(c)` generalises the magnitude to the distance from c, `Target.closest(c)` are the values nearest to
-    c. For θ = 1/(λ − σ), `Target.nearest(c)` are those with λ nearest to σ − c.
+    `Target.farthest(c)` selects by distance from c, which generalises the magnitude; `Target.closest(c)` selects the
+    values nearest to c. For shift-invert, θ = 1/(λ − σ), `Target.nearest(c)` selects those with λ nearest to σ − c.
     """
 
     name: str
@@ -28,26 +28,26 @@ class Target:
 
     @classmethod
     def farthest(cls, centre: float) -> Target:
-        """The values of largest distance from `centre`."""
+        """The values at the largest distance from `centre`."""
         return cls("farthest", centre)
 
     @classmethod
     def closest(cls, centre: float) -> Target:
-        """The values of least distance from `centre`, of a whole spectrum that is known."""
+        """The values at the smallest distance from `centre`, when the whole spectrum is known."""
         return cls("closest", centre)
 
     @classmethod
     def of(cls, which: str) -> Target:
-        """The target of `which`: the smallest are the largest of a negated or inverted pair."""
+        """The target for the option `which`; the smallest are computed as the largest of a negated or inverted pair."""
         return {"magnitude": cls.MAGNITUDE, "ends": cls.ENDS}.get(which, cls.LARGEST)
 
     @classmethod
     def nearest(cls, offset: float) -> Target:
-        """The values θ with least |1/θ + offset|."""
+        """The values θ with the smallest |1/θ + offset|."""
         return cls("nearest", offset) if offset else cls.MAGNITUDE
 
     def order(self, values: Array) -> Array:
-        """Indices of the ascending `values`, the most wanted first."""
+        """Indices that sort the ascending `values` by this target, best first."""
         n = values.size
         if self is Target.LARGEST:
             return np.arange(n)[::-1]
@@ -63,7 +63,7 @@ class Target:
         return turns
 
     def window(self, found: Array) -> tuple[float, float]:
-        """(l, h) such that a further eigenvalue would be wanted below l or above h; `found` in the order of `order`."""
+        """(l, h) such that a missing eigenvalue could only be below l or above h; `found` is ordered by `order`."""
         if self is Target.LARGEST:
             return -math.inf, float(found.min())
         if self.name == "nearest":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..linalg.rounding import Scale
@@ -31,8 +30,7 @@ class Retry(NamedTuple):
     angles: bool = True
 
 
-@dataclass(frozen=True)
-class RitzBlock:
+class RitzBlock(NamedTuple):
     """Ritz pairs as an iteration leaves them: B-orthonormal `vectors` with `values`, neither shifted, best first.
 
     `scale` is what their residuals are relative to, or `sizes` where given. `gaps` are distances to the eigenvalues
@@ -47,7 +45,6 @@ class RitzBlock:
     order: Callable[[Array], Array] | None = None
     sizes: Array | None = None
     deltas: Array | None = None
-    spare: Array | None = None
 
 
 class Iteration(ABC):

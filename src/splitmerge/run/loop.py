@@ -45,6 +45,8 @@ class Monitor:
 
     def record(self, iteration: Iteration, state: State) -> None:
         """Append the state to the history."""
+        if iteration.quiet:
+            return
         self.steps += state.step > 0
         self.history.record(iteration.pair, state)
 
@@ -82,18 +84,21 @@ class Run:
             if not state.finite and last is not None:
                 return last, Reason.DIVERGED
             last = state
-            if not iteration.quiet:
-                monitor.record(iteration, state)
+            monitor.record(iteration, state)
             if state.indefinite:
                 return state, Reason.EXHAUSTED
-            reason = self.check(state)
-            if reason is not None and reason.converged and state.step < iteration.patience:
-                reason = None
+            reason = self._checked(state)
             if monitor.stops(iteration, state) and reason is None:
                 reason = Reason.CALLBACK
             if reason is not None:
                 return state, reason
         return state, Reason.PRECISION if state.at_rounding else Reason.EXHAUSTED
+
+    def _checked(self, state: State) -> Reason | None:
+        """The reason to stop; success counts only from step `patience` on."""
+        reason = self.check(state)
+        early = reason is not None and reason.converged and state.step < self.iteration.patience
+        return None if early else reason
 
     def tighten(self, factor: float) -> None:
         """From now on check for a residual tolerance `factor` times that of the rule."""

@@ -24,7 +24,6 @@ from ..typing import Array
 from ..verification.bounds import Bounds, bound
 from ..verification.completeness import Verified
 from ..verification.residuals import Pairs
-from .explain import worded
 from .solution import Seconds, Solution
 
 
@@ -56,7 +55,6 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
         b_report=mended.report,
         problem=problem.kept(),
         spare=None if pairs.spare is None else _coordinates(mended, pencil, pairs.spare).astype(pencil.dtype),
-        story=worded(decisions),
         decisions=decisions,
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..planning.costs import predicted_seconds
 from ..planning.decision import Choice, Decision
 from ..planning.plan import Map, Plan
-from ..preparation.trials import Trial
 from ..problem.pencil import Pencil
 from ..sparse_direct import Prediction
 
@@ -88,10 +88,10 @@ def _conjugate_gradients(decision: Decision) -> str:
     return f"{told}; conjugate gradients {decision['seconds']:.3g} s."
 
 
-def _tried(trial: Trial) -> str:
+def _tried(trial: dict[str, Any]) -> str:
     return (
-        f"{trial.preconditioner!r} took {trial.setup:.2g} s to set up and {trial.step:.2g} s a step, "
-        f"each of which left {trial.rate:.2f} of the error"
+        f"{trial['preconditioner']} took {trial['setup']:.2g} s to set up and {trial['step']:.2g} s a step, "
+        f"each of which left {trial['rate']:.2f} of the error"
     )
 
 

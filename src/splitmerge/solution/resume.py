@@ -30,15 +30,20 @@ def resume(solution: Solution, k: int | None, tol: float | None, options: dict[s
         # the remembered rule would stop before, or go on beyond, the new tolerance
         asked |= {"tol": tol, "stop": None}
     asked |= options
-    for name, value in asked.items():
-        if isinstance(value, Absent):
-            also = f"splitmerge.load(path, {name}=…) or " if name in ("A", "B") else ""
-            raise ValueError(f"{name} was {value.what}, which is not in the file: give {also}resume({name}=…)")
+    _check_present(asked)
     if "x0" not in asked:
         looser = tol is None or (isinstance(tol, (int, float)) and tol >= solution.problem.tol)
         same = "which" not in options and "sigma" not in options
         asked["x0"] = _start(solution, asked["k"] if solution.converged and looser else None, same=same)
     return solve(**asked)
+
+
+def _check_present(asked: dict[str, Any]) -> None:
+    """Refuse to resume without what a file could not hold."""
+    for name, value in asked.items():
+        if isinstance(value, Absent):
+            also = f"splitmerge.load(path, {name}=…) or " if name in ("A", "B") else ""
+            raise ValueError(f"{name} was {value.what}, which is not in the file: give {also}resume({name}=…)")
 
 
 def _start(solution: Solution, k: Any, *, same: bool) -> Warm | None:

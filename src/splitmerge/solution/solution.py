@@ -16,6 +16,7 @@ from ..run.history import History
 from ..run.reason import Reason
 from ..typing import Array
 from ..verification.verdict import Verdict
+from .explain import worded
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Solution:
     b_report
         What `b_policy` added to B or dropped; None for "error".
     decisions
-        The choices behind the result with their figures, which `explain` puts into words (none in a loaded solution).
+        The choices behind the result with their figures, which `explain` puts into words; a loaded solution has only
+        the words, in `told`.
     problem
         What was asked for (A and B themselves, not copies), for `resume`.
     spare
@@ -100,10 +102,15 @@ class Solution:
     shift: float
     method: Any
     b_report: BReport | None = None
-    story: tuple[str, ...] = field(repr=False, default=())
     decisions: tuple[Decision, ...] = field(repr=False, default=())
+    told: tuple[str, ...] | None = field(repr=False, default=None)
     problem: Problem | None = field(repr=False, default=None)
     spare: Array | None = field(repr=False, default=None)
+
+    @property
+    def story(self) -> tuple[str, ...]:
+        """The decisions in words."""
+        return worded(self.decisions) if self.told is None else self.told
 
     def resume(self, k: int | None = None, tol: float | None = None, **options: Any) -> Solution:
         """Go on from here: the same problem with these vectors as a start, for another k, another tol, or further.

@@ -174,16 +174,7 @@ def _read(path: str | PathLike[str]) -> dict[str, Array]:
 
 
 def _built(header: dict[str, Any], arrays: dict[str, Array], A: Any, B: Any) -> Solution:
-    vectors = arrays["eigenvectors"]
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fc":
-        raise ValueError(f"its eigenvectors have shape {vectors.shape} and dtype {vectors.dtype}")
-    n, k = vectors.shape
-    for name in ARRAYS:
-        if name != "eigenvectors" and (arrays[name].shape != (k,) or arrays[name].dtype.kind not in "fiu"):
-            raise ValueError(f"its {name} have shape {arrays[name].shape}, beside {k} eigenvectors")
-    spare = arrays.get("spare")
-    if spare is not None and (spare.ndim != 2 or spare.shape[0] != n):
-        raise ValueError(f"its spare vectors have shape {spare.shape}, beside eigenvectors of length {n}")
+    n = _check_arrays(arrays)
     counts = dict(header["counts"])
     counts |= {phase: Tally(**counts[phase]) for phase in ("setup", "monitoring")}
     if header["problem"] is None and (A is not None or B is not None):
@@ -201,10 +192,25 @@ def _built(header: dict[str, Any], arrays: dict[str, Array], A: Any, B: Any) -> 
         shift=float(header["shift"]),
         method=_decoded(header["method"]),
         b_report=None if header["b_report"] is None else BReport(**header["b_report"]),
-        story=tuple(header["story"]),
+        told=tuple(header["story"]),
         problem=None if header["problem"] is None else _problem(header["problem"], arrays, n, A, B),
-        spare=spare,
+        spare=arrays.get("spare"),
     )
+
+
+def _check_arrays(arrays: dict[str, Array]) -> int:
+    """Refuse arrays whose shapes do not fit together; the length of the eigenvectors."""
+    vectors = arrays["eigenvectors"]
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fc":
+        raise ValueError(f"its eigenvectors have shape {vectors.shape} and dtype {vectors.dtype}")
+    n, k = vectors.shape
+    for name in ARRAYS:
+        if name != "eigenvectors" and (arrays[name].shape != (k,) or arrays[name].dtype.kind not in "fiu"):
+            raise ValueError(f"its {name} have shape {arrays[name].shape}, beside {k} eigenvectors")
+    spare = arrays.get("spare")
+    if spare is not None and (spare.ndim != 2 or spare.shape[0] != n):
+        raise ValueError(f"its spare vectors have shape {spare.shape}, beside eigenvectors of length {n}")
+    return int(n)
 
 
 def _history(arrays: dict[str, Array]) -> History:

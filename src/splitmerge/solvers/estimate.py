@@ -16,5 +16,5 @@ def inverse_norm(products: Products) -> float:
     x = np.random.default_rng(0).standard_normal(products.n).astype(products.dtype)
     monitoring = products.monitoring
     for _ in range(INVERSE_ITERATION_STEPS):
-        x, _ = monitoring.solve_B(x / np.linalg.norm(x))
+        x, _ = monitoring.solve_B(x / norm(x))
     return norm(x)

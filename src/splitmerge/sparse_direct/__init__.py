@@ -1,12 +1,13 @@
-"""Sparse factorisations behind one protocol, the fastest that is installed, and what they will cost.
+"""Sparse direct solvers behind one protocol: selection of the fastest installed backend and prediction of its cost.
 
-CHOLMOD (scikit-sparse) for positive definite matrices, PARDISO (pypardiso) and MUMPS (python-mumps) for all, SuperLU
-without pivoting in an order of METIS (pymetis) or of minimum degree where none of them is there.
+Backends: CHOLMOD (scikit-sparse) for positive definite matrices; PARDISO (pypardiso) and MUMPS (python-mumps) for
+definite and indefinite ones; SciPy's SuperLU without pivoting if none of them is installed, with the nested dissection
+ordering of METIS (pymetis) or a minimum degree ordering.
 """
 
 from .choice import definite_factors, indefinite_factors, triangular_factors
 from .costs import WORTH_A_WORD, advice, recount_seconds
-from .prediction import Prediction, predict
+from .fill.prediction import Prediction, predict
 from .protocol import Factors, Triangular
 from .superlu import symmetric_lu
 

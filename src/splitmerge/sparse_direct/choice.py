@@ -1,4 +1,4 @@
-"""The factorisation of a matrix by the fastest backend that is installed."""
+"""Selection of the sparse direct backend for a matrix."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import cholmod, costs, mumps, pardiso
-from .prediction import fill
+from .fill.prediction import predicted_fill
 from .protocol import Factors, Triangular
 from .superlu import symmetric_lu
 
 
 def definite_factors(B: Any) -> Factors | None:
-    """The fastest factorisation for a B that should be positive definite; None when a zero pivot stops it.
+    """Factorise an expectedly positive definite B by the fastest installed backend; None if a pivot is zero.
 
-    A B that is not positive definite, or nearly so, comes back `Triangular`, with pivots that show it.
+    If B is not clearly positive definite, the result is `Triangular`, so that the caller can check its pivots.
     """
     makers = {"CHOLMOD": cholmod.definite, "PARDISO": pardiso.definite, "MUMPS": mumps.definite}
-    make = makers.get(costs.usual(B, lambda: fill(B).flops))
+    make = makers.get(costs.usual(B, lambda: predicted_fill(B).flops))
     factors: Factors | None = None if make is None else make(B)
     return factors or symmetric_lu(B)
 
 
 def triangular_factors(B: Any) -> Triangular | None:
-    """The same for a B of which the factors themselves are wanted."""
+    """Factorise B by a backend that gives access to L and D."""
     factors = cholmod.definite(B) if B.dtype.char in costs.COSTS["CHOLMOD"].kinds else None
     return factors or symmetric_lu(B)
 
 
 def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]:
-    """Factorisations of an indefinite K, best first: those that pivot, then SuperLU, which does not.
+    """Factorisations of an indefinite K, best first: backends with pivoting, then SuperLU without pivoting.
 
-    `like` are factors of a matrix with about the same pattern, whose order will do.
+    `like` are factors of a matrix with about the same sparsity pattern, whose ordering is reused.
     """
     for name, make in (("PARDISO", pardiso.indefinite), ("MUMPS", mumps.indefinite)):
-        if K.shape[0] >= costs.LARGE and K.dtype.char in costs.COSTS[name].kinds:
+        if K.shape[0] >= costs.EXTERNAL_BACKEND_MIN_ROWS and K.dtype.char in costs.COSTS[name].kinds:
             factors: Factors | None = make(K)
             if factors is not None:
                 yield factors

@@ -13,14 +13,14 @@ from ..sparse_direct.protocol import Factors, Triangular
 from ..sparse_direct.superlu import symmetric_lu
 from ..typing import Array
 
-# Matrices of which the larger has so many times the entries of the other are taken to have one pattern.
-SIMILAR = 1.2
+# An ordering is reused for a matrix with up to this multiple of the nonzeros of the factorised one.
+MAX_NONZEROS_RATIO = 1.2
 
 
 class SparseFactor:
-    """Π B Πᵀ = L D Lᴴ without pivoting, in an order that keeps the fill of a symmetric matrix low.
+    """Π B Πᵀ = L D Lᴴ without pivoting, with a fill-reducing ordering Π.
 
-    `least` is the least pivot beside its entry of the diagonal.
+    `least` is the smallest ratio of a pivot to its diagonal entry of B.
     """
 
     def __init__(self, B: Any, *, triangular: bool = False) -> None:
@@ -32,20 +32,20 @@ class SparseFactor:
         self.factors, self.least, self.entries = factors, factors.least, B.nnz
 
     def serves(self, matrix: Any) -> bool:
-        """Has this sparse matrix few other entries than the one that was factorised, so that its order will do?"""
-        return bool(matrix.nnz <= SIMILAR * self.entries)
+        """Can the ordering of this factorisation be reused for `matrix`, because the patterns are similar?"""
+        return bool(matrix.nnz <= MAX_NONZEROS_RATIO * self.entries)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
         return self.factors.solve(b), b
 
     def solve_block(self, R: Array) -> tuple[Array, Array]:
-        """The same for columns, which is cheaper than one after the other."""
+        """Forward and backward substitution for a block of columns, which is cheaper than column by column."""
         return self.factors.solve(np.asfortranarray(R)), R
 
 
 def _zero_pivot(B: Any) -> int:
-    """Where a factorisation met a zero pivot: with a shift of the size of rounding it ends, and shows where."""
+    """The row of the zero pivot, located by factorising B plus a diagonal shift of the size of rounding errors."""
     diagonal = B.diagonal().real
     if diagonal.min() <= 0:
         return int(np.argmin(diagonal))

@@ -1,4 +1,4 @@
-"""CHOLMOD by scikit-sparse: the fastest for positive definite matrices."""
+"""CHOLMOD via scikit-sparse: the fastest backend for positive definite matrices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .protocol import Triangular
 
 
 class Cholmod(Triangular):
-    """CHOLMOD's factors of a positive definite matrix in double precision."""
+    """CHOLMOD factors of a positive definite matrix in double precision."""
 
     name = "CHOLMOD"
 
@@ -23,7 +23,7 @@ class Cholmod(Triangular):
 
     @property
     def L(self) -> Any:
-        """The lower factor, a copy."""
+        """A copy of the unit lower triangular factor."""
         return self.factor.L_D()[0]
 
     @cached_property
@@ -37,18 +37,18 @@ class Cholmod(Triangular):
 
 
 def definite(B: Any) -> Cholmod | None:
-    """Factors of B; None where B is not positive definite or CHOLMOD is not installed."""
+    """Factors of B; None if B is not positive definite or scikit-sparse is not installed."""
     try:
         from sksparse import cholmod
     except ImportError:
         return None
     matrix = sp.csc_matrix(B, copy=B.dtype.kind == "c")
     if matrix.dtype.kind == "c":
-        # rounding may have left an imaginary part there, which it takes for indefinite
+        # CHOLMOD treats an imaginary part of the diagonal, left by rounding, as indefinite
         matrix.setdiag(matrix.diagonal().real)
     try:
         return Cholmod(cholmod.cholesky(matrix), matrix.diagonal().real)
     except cholmod.CholmodNotPositiveDefiniteError:
         return None
     except cholmod.CholmodOutOfMemoryError:
-        raise MemoryError("CHOLMOD has not enough memory for the factors") from None
+        raise MemoryError("not enough memory for the CHOLMOD factors") from None

@@ -1,7 +1,7 @@
-"""What each backend costs, and which of those that are installed a matrix gets.
+"""Cost model of the sparse direct backends, and selection of the fastest installed one.
 
-The figures are of one core and of matrices of finite elements in two dimensions (n = 100,489) and in three (50,653).
-They say which backend is the faster one, and seconds within a factor of two or three.
+The coefficients were fitted on one core to finite element matrices in two (n = 100,489) and three dimensions
+(n = 50,653). They rank the backends reliably; absolute times are accurate to a factor of two or three.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from typing import Any
 
 from .protocol import Factors
 
-# From this size on another library than SciPy's pays for being loaded, and is worth a word.
-LARGE, WORTH_A_WORD = 3000, 20_000
+# Rows from which loading PARDISO or MUMPS instead of using SciPy's SuperLU pays.
+EXTERNAL_BACKEND_MIN_ROWS = 3000
+# Rows from which `explain` recommends installing a faster backend.
+WORTH_A_WORD = 20_000
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of a factorisation by flops and rows, of a solve by nonzeros of L and rows; bytes by nonzeros."""
+    """Cost coefficients: seconds per flop and row of a factorisation, per nonzero of L and row of a solve; bytes.
+
+    `nonzero_bytes` is the memory per nonzero of L, and `kinds` lists the supported dtype characters.
+    """
 
     package: str
     flop: float
@@ -30,11 +35,11 @@ class Cost:
     kinds: str
 
     def factor(self, n: int, flops: float) -> float:
-        """Seconds of ordering and factorising."""
+        """Seconds of an ordering and factorisation."""
         return self.flop * flops + self.row * n
 
     def solve(self, n: int, nonzeros: float) -> float:
-        """Seconds of a solve."""
+        """Seconds of one solve."""
         return self.nonzero_solve * nonzeros + self.row_solve * n
 
 
@@ -47,18 +52,18 @@ COSTS = {
 
 
 def recount_seconds(n: int, flops: float) -> float:
-    """Seconds of an indefinite factorisation by SuperLU in an order that is known, with a look at its pivots."""
+    """Seconds of an inertia count: an indefinite SuperLU factorisation with a known ordering, and its pivots."""
     return COSTS["SuperLU"].flop * flops + 5e-6 * n
 
 
 def usual(K: Any, flops: Callable[[], float]) -> str:
-    """The backend that a positive definite K gets: the fastest that is installed, where that depends by its flops."""
+    """The fastest installed backend for a positive definite K; calls `flops` only if the choice depends on it."""
     n, kind = K.shape[0], K.dtype.char
     if _has("CHOLMOD", kind):
         return "CHOLMOD"
-    if n >= LARGE and _has("PARDISO", kind):
+    if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("PARDISO", kind):
         return "PARDISO"
-    if n >= LARGE and _has("MUMPS", kind):
+    if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("MUMPS", kind):
         work = flops()
         return min(("MUMPS", "SuperLU"), key=lambda name: COSTS[name].factor(n, work))
     return "SuperLU"
@@ -69,25 +74,25 @@ def _has(name: str, kind: str) -> bool:
 
 
 def advice(factors: Factors | None = None) -> str | None:
-    """What another backend would bring, in a sentence; None where nothing faster is known.
+    """A sentence on the gain from installing CHOLMOD; None if no faster backend is known.
 
-    That is to say beside these factors, or without them beside what is installed.
+    The gain is relative to `factors`, or to the fastest installed backend if they are not given.
     """
     if _has("CHOLMOD", "d"):
         return None
     name = _installed() if factors is None else factors.name
     gain = {
-        "PARDISO": "make solves with such factors about twice as fast",
-        "MUMPS": "make such a factorisation about twice as fast",
-        "SuperLU in an order of nested dissection": "make such a factorisation about 4 times as fast",
-        "SuperLU in an order of minimum degree": "make such a factorisation 4 to 9 times as fast",
+        "PARDISO": "make solves with these factors about twice as fast",
+        "MUMPS": "make this factorisation about twice as fast",
+        "SuperLU (nested dissection)": "make this factorisation about 4 times as fast",
+        "SuperLU (minimum degree)": "make this factorisation 4 to 9 times as fast",
     }
     return f"Installing scikit-sparse (CHOLMOD) would {gain[name]}." if name in gain else None
 
 
 def _installed() -> str:
-    """The name of the factors that a large positive definite matrix gets."""
+    """The name of the backend that is selected for a large positive definite matrix."""
     for name in ("PARDISO", "MUMPS"):
         if _has(name, "d"):
             return name
-    return f"SuperLU in an order of {'nested dissection' if find_spec('pymetis') else 'minimum degree'}"
+    return f"SuperLU ({'nested dissection' if find_spec('pymetis') else 'minimum degree'})"

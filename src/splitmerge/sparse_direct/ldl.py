@@ -1,4 +1,4 @@
-"""Sparse factorisation of an indefinite matrix."""
+"""Sparse LDLᴴ factorisation of an indefinite matrix, and its inertia count."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..typing import Array
 
 
 class SparseShifted:
-    """K = L D Lᴴ, refined once a solve; by LU where no such factors are accurate.
+    """K = L D Lᴴ, with one step of iterative refinement per solve; LU with pivoting if LDLᴴ is inaccurate.
 
-    `negative` counts the negative eigenvalues of K, None where LU has hidden the signs.
+    `negative` is the number of negative eigenvalues of K; None after LU, which does not reveal the inertia.
     """
 
     def __init__(self, K: Any, like: Factors | None = None) -> None:
@@ -36,7 +36,7 @@ class SparseShifted:
             raise ZeroDivisionError from None
 
     def _accurate(self) -> bool:
-        """Does a solve with refinement leave a small residual?"""
+        """Is the relative residual of a refined solve with a random solution small?"""
         b = np.random.default_rng(0).standard_normal(self.K.shape[0]).astype(self.K.dtype)
         b = self.K @ b
         w = self.solve(b)

@@ -1,4 +1,4 @@
-"""MUMPS by python-mumps: real matrices, definite and indefinite."""
+"""MUMPS via python-mumps: real symmetric matrices, definite and indefinite."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import scipy.sparse as sp
 from ..linalg.rounding import pivot_threshold
 from ..typing import Array
 
-# Its error for a singular matrix, by its pattern and by its numbers.
-SINGULAR = (-6, -10)
-# Pivots of less than this part of their column are put off.
-THRESHOLD = 0.01
+# MUMPS error codes for a structurally and a numerically singular matrix.
+SINGULAR_ERROR_CODES = (-6, -10)
+# Threshold pivoting: pivots below this fraction of the largest entry of their column are delayed.
+RELATIVE_PIVOT_THRESHOLD = 0.01
 
 
 class Mumps:
-    """MUMPS's factors of S K S, S a diagonal matrix of `scales`."""
+    """MUMPS factors of S K S, where S is the diagonal matrix of `scales`."""
 
     name = "MUMPS"
 
@@ -25,7 +25,7 @@ class Mumps:
         self.context, self.scales = context, scales
         instance = context.mumps_instance
         self.negative = int(instance.infog[12])
-        # the least pivot of a matrix with ones on its diagonal; 0 in versions that do not tell it
+        # smallest pivot of a matrix with unit diagonal; 0 in MUMPS versions that do not report it
         self.least = float(instance.rinfog[19])
 
     def solve(self, b: Array) -> Array:
@@ -37,7 +37,7 @@ class Mumps:
 
 
 def definite(B: Any) -> Mumps | None:
-    """Factors of B; None where B is not clearly positive definite or MUMPS is not installed."""
+    """Factors of B; None if B is not clearly positive definite or python-mumps is not installed."""
     diagonal = B.diagonal()
     if not (diagonal > 0).all():
         return None
@@ -49,8 +49,8 @@ def definite(B: Any) -> Mumps | None:
 
 
 def indefinite(K: Any) -> Mumps | None:
-    """Factors of K with pivoting; None where K is singular or MUMPS is not installed."""
-    return _factors(K, THRESHOLD, None)
+    """Factors of K with pivoting; None if K is singular or python-mumps is not installed."""
+    return _factors(K, RELATIVE_PIVOT_THRESHOLD, None)
 
 
 def _factors(K: Any, threshold: float, scales: Array | None) -> Mumps | None:
@@ -61,12 +61,12 @@ def _factors(K: Any, threshold: float, scales: Array | None) -> Mumps | None:
     context = mumps.Context()
     context.set_matrix(K, symmetric=True)
     if scales is not None:
-        # no scaling and no pairing of rows of its own
+        # disable MUMPS's scaling (ICNTL(8)) and its ordering with 2×2 pivots (ICNTL(12)): the matrix is scaled already
         context.mumps_instance.icntl[8], context.mumps_instance.icntl[12] = 0, 1
     try:
         context.factor(pivot_tol=threshold)
     except mumps.MUMPSError as error:
-        if error.error not in SINGULAR:
+        if error.error not in SINGULAR_ERROR_CODES:
             raise
         return None
     return Mumps(context, scales)

@@ -1,4 +1,4 @@
-"""What a sparse factorisation offers, whoever made it."""
+"""The interface of a sparse factorisation, common to all backends."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ class Factors(Protocol):
 
     @property
     def least(self) -> float:
-        """The least pivot, beside its entry of the diagonal of K."""
+        """The smallest ratio of a pivot to its diagonal entry of K."""
 
     @property
     def negative(self) -> int:
-        """How many eigenvalues of K are negative."""
+        """The number of negative eigenvalues of K (inertia)."""
 
     def solve(self, b: Array) -> Array:
-        """K⁻¹b, for a vector or for columns."""
+        """K⁻¹b for a vector or a block of columns b."""
 
 
 class Triangular(ABC):
-    """Factors Π K Πᵀ = L D Lᴴ that can be looked at; `order` lists the rows of K as they were eliminated."""
+    """Accessible factors Π K Πᵀ = L D Lᴴ; `order` lists the rows of K in elimination order."""
 
     name: str
     order: Array
-    # of K
+    # the diagonal of K
     diagonal: Array
 
     @property
     @abstractmethod
     def L(self) -> Any:
-        """The unit lower factor, in the order of elimination."""
+        """The unit lower triangular factor, in elimination order."""
 
     @property
     @abstractmethod
@@ -47,15 +47,15 @@ class Triangular(ABC):
 
     @abstractmethod
     def solve(self, b: Array) -> Array:
-        """K⁻¹b, for a vector or for columns."""
+        """K⁻¹b for a vector or a block of columns b."""
 
     @property
     def least(self) -> float:
-        """The least pivot, beside its entry of the diagonal of K."""
+        """The smallest ratio of a pivot to its diagonal entry of K."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return float((self.pivots / np.abs(self.diagonal[self.order])).min())
 
     @property
     def negative(self) -> int:
-        """How many eigenvalues of K are negative."""
+        """The number of negative eigenvalues of K (inertia)."""
         return int((self.pivots < 0).sum())

@@ -1,4 +1,4 @@
-"""SuperLU without pivoting, in an order of METIS (pymetis) or of minimum degree: SciPy always has it."""
+"""SciPy's SuperLU without pivoting, with METIS (pymetis) or minimum degree ordering; always available."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spilu, splu
 
 from ..typing import Array
-from .ordering import graph_of, nested_dissection
+from .fill.ordering import graph_of, nested_dissection
 from .protocol import Triangular
 
-# From this size on, nested dissection makes up for its own time by less fill.
-DISSECTED = 3000
+# Rows from which the lower fill of nested dissection outweighs the time of the ordering.
+NESTED_DISSECTION_MIN_ROWS = 3000
 
 
 class SuperLU(Triangular):
-    """SuperLU, after an order `first` of METIS if that is given."""
+    """SuperLU factors of K, permuted beforehand by the METIS ordering `first` if given."""
 
     def __init__(self, lu: Any, first: Array | None, diagonal: Array) -> None:
         self.lu, self.first, self.diagonal = lu, first, diagonal
-        self.name = f"SuperLU in an order of {'minimum degree' if first is None else 'nested dissection'}"
+        self.name = f"SuperLU ({'minimum degree' if first is None else 'nested dissection'})"
         inner = np.argsort(lu.perm_c)
         self.order = inner if first is None else first[inner]
 
     @property
     def L(self) -> Any:
-        """The lower factor."""
+        """The unit lower triangular factor."""
         return self.lu.L
 
     @cached_property
@@ -46,12 +46,12 @@ class SuperLU(Triangular):
 
 
 def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> SuperLU | None:
-    """SuperLU with one order for rows and columns, or None when a zero pivot stops it or makes it leave that order.
+    """SuperLU with a symmetric permutation; None if a zero pivot stops it or forces a row exchange.
 
-    `first` is a good order that is known already, of a matrix with the same pattern. With `drop_tol` and
-    `fill_factor` the factorisation is incomplete.
+    `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
+    factorisation is incomplete.
     """
-    if first is None and not incomplete and B.shape[0] >= DISSECTED:
+    if first is None and not incomplete and B.shape[0] >= NESTED_DISSECTION_MIN_ROWS:
         first = nested_dissection(graph_of(B))
     matrix = sp.csc_matrix(B, copy=True) if first is None else sp.csc_matrix(sp.csr_array(B)[first][:, first])
     factor: Any = spilu if incomplete else splu

@@ -1,1 +1,1 @@
-"""Memory, signals, files, progress."""
+"""Interfaces to the operating system: available memory, signals, files, time limits."""

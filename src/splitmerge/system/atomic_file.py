@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Atomic file replacement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of `path` when the block ends well; a crash leaves what was there."""
+    """Open a temporary file that replaces `path` atomically on success; on failure `path` keeps its old content."""
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
@@ -28,6 +28,6 @@ def whole_file(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
-    """The text as a file; what is no UTF-8, such as the name of a file, must not cost it."""
+    """Write `text` as UTF-8 atomically; characters that cannot be encoded (e.g. in file names) are replaced."""
     with whole_file(path) as file:
         file.write(text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The clock of the iteration, and how many seconds it may take."""
+"""Wall-clock time of the iteration and its limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import OutOfTime
 
 
 class Budget:
-    """Seconds since the iteration began; the set-up is not counted."""
+    """A clock with a time limit in seconds, started when the set-up is complete."""
 
     __slots__ = ("clock", "deadline", "limit")
 
@@ -19,7 +19,7 @@ class Budget:
         self.deadline = math.inf
 
     def begin(self) -> float:
-        """Start the clock, once everything is set up, and return its time."""
+        """Start the clock after the set-up, and return the start time."""
         self.clock = time.perf_counter()
         self.deadline = self.clock + self.limit
         return self.clock
@@ -29,6 +29,6 @@ class Budget:
         return time.perf_counter() - self.clock
 
     def check(self) -> None:
-        """Raise `OutOfTime` once the limit is exceeded; called by whatever may take long within one step."""
+        """Raise `OutOfTime` after the deadline; long computations within one step call this periodically."""
         if time.perf_counter() >= self.deadline:
             raise OutOfTime

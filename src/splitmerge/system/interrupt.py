@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment of our choosing."""
+"""Deferral of SIGINT (Ctrl-C)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold a Ctrl-C back until the block is done; it then comes as if it had been pressed just after."""
+    """Defer SIGINT until the end of the block, then call the previous handler."""
     if threading.current_thread() is not threading.main_thread():
         # Python delivers signals to the main thread only
         yield
@@ -21,7 +21,7 @@ def uninterrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        # a handler that was not installed from Python cannot be put back from Python
+        # `signal.signal` returns None for a handler that was not installed from Python; it cannot be restored
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
     if pressed and callable(before):
         before(*pressed[-1])

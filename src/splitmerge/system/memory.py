@@ -1,4 +1,4 @@
-"""How much memory there is to be had."""
+"""Available memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def free_memory() -> float:
-    """Bytes that may still be taken: of the machine, of this process, of its control group; infinite if unknown."""
+    """Bytes available under the limits of the machine, the process and its cgroup; infinite if unknown."""
     return min(_of_the_machine(), _of_the_process(), _of_the_group())
 
 
@@ -27,7 +27,7 @@ def _of_the_process() -> float:
     try:
         import resource
     except ImportError:
-        # no such limits on this system
+        # the `resource` module is Unix-only
         return math.inf
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg.reductions import norms
 from ..problem.b_policy import range_of
 from ..problem.products import Products, ShiftedSolver, bound
 from ..typing import Array
@@ -73,11 +74,15 @@ class SemidefiniteShiftInvert(ShiftInvert):
     def leave(self, Y: Array) -> Array:
         """(A − σB)⁻¹L Y, of B-norm 1."""
         X = np.column_stack([self.products.solve_K(self.factor, self.L @ y) for y in Y.T])
-        return np.asarray(X / np.linalg.norm(self.adjoint @ X, axis=0))
+        return np.asarray(X / norms(self.adjoint @ X))
 
     def dual(self, y: Array) -> Array:
         """The vector itself."""
         return y
+
+    def product_norm(self, y: Array) -> float:
+        """‖Ly‖."""
+        return float(self.products.kernels.norm(self.L @ y))
 
     def apply(self, y: Array, z: Array) -> Array:
         """A solve between two products."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -29,22 +30,35 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     λ̂ is within its error e of an eigenvalue, and within e²/gap where the gap to all others is larger (Kato, Temple);
     the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these.
     """
-    order = np.argsort(values, kind="stable")
-    v, e = values[order], errors[order]
-    # a new cluster begins where an interval [v − e, v + e] lies beyond all before it
-    upper, lower = np.maximum.accumulate(v + e), np.minimum.accumulate((v - e)[::-1])[::-1]
-    begins = np.concatenate([[True], (v - e)[1:] > upper[:-1]])
-    starts, labels = np.flatnonzero(begins), np.cumsum(begins) - 1
-    before = np.concatenate([[-math.inf], upper[starts[1:] - 1]])[labels]
-    after = np.concatenate([lower[starts[1:]], [math.inf]])[labels]
-    # what matters for a cluster is its distance to the rest, and its residuals together
-    gap = np.minimum.reduceat(np.minimum(np.minimum(after - v, v - before), gaps[order]), starts)[labels]
-    together = np.sqrt(np.add.reduceat(e**2, starts))[labels]
-    clear = gap > together
-    gap = np.where(clear, gap, 1.0)
-    sorted_angles = np.where(clear, together / gap, 1.0)
-    # the squares of the residuals, but never less than rounding allows one to see
-    sorted_bounds = np.where(clear, np.minimum(e, together**2 / gap + noise[order]), e)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return Bounds(sorted_bounds[place], sorted_angles[place], labels[place])
+    # plain floats: for a few pairs they are many times as fast as arrays
+    v, e, w, g = values.tolist(), errors.tolist(), noise.tolist(), gaps.tolist()
+    order = sorted(range(len(v)), key=v.__getitem__)
+    clusters = _clustered(order, v, e)
+    # each value must be clear of the error intervals of all clusters below and above it
+    below = list(accumulate((max(v[i] + e[i] for i in cluster) for cluster in clusters), max, initial=-math.inf))
+    above = list(accumulate((min(v[i] - e[i] for i in cluster) for cluster in clusters[::-1]), min, initial=math.inf))
+    bounds, angles, labels = e.copy(), [1.0] * len(v), [0] * len(v)
+    for label, cluster in enumerate(clusters):
+        low, high = below[label], above[len(clusters) - 1 - label]
+        gap = min(min(high - v[i], v[i] - low, g[i]) for i in cluster)
+        # a cluster is separated from the rest if its gap exceeds its residuals together
+        together = math.sqrt(sum(e[i] * e[i] for i in cluster))
+        for i in cluster:
+            labels[i] = label
+            if gap > together:
+                angles[i] = together / gap
+                bounds[i] = min(e[i], together * together / gap + w[i])
+    return Bounds(np.array(bounds), np.array(angles), np.array(labels))
+
+
+def _clustered(order: list[int], values: list[float], errors: list[float]) -> list[list[int]]:
+    """The indices in `order` in groups: a group begins where an interval [v − e, v + e] lies beyond all before it."""
+    clusters: list[list[int]] = []
+    upper = -math.inf
+    for i in order:
+        if clusters and not values[i] - errors[i] > upper:
+            clusters[-1].append(i)
+        else:
+            clusters.append([i])
+        upper = max(upper, values[i] + errors[i])
+    return clusters

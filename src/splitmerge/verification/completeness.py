@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,7 @@ PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 COUNT_ATTEMPTS = 3
 
 
-@dataclass(frozen=True)
-class Verified:
+class Verified(NamedTuple):
     """The pairs with recomputed residuals, why the iteration ended, and whether anything is missing."""
 
     pairs: Pairs
@@ -44,42 +44,61 @@ class Verified:
 
 def verify(run: Run, setup: Setup, X: Array, *, certify: bool) -> Verified:
     """Run the iteration from the columns X until its pairs stand, and check that no wanted pair is missing."""
-    # a run from a random vector is itself a probe, and enough for a single pair
-    probing = setup.k > 1 or setup.given
-    counted: bool | None = None
-    stood = Reason.EXHAUSTED
-    pairs: Pairs | None = None
-
-    def begin() -> State | Reason:
-        return run.iteration.start(X)
-
-    again: Callable[[], State | Reason] = begin
+    verification = _Verification(run, setup, certify)
     try:
-        while True:
-            reason, pairs = confirmed(run, setup, run.until_end(again))
-            if reason is not Reason.INTERRUPTED:
-                pairs.spare = run.iteration.spare(converged=reason.converged)
-            if not reason.converged or not isinstance(run.iteration, SubspaceIteration):
-                break
-            stood = reason
-            counted = _complete(run.iteration, setup, pairs, certify=certify)
-            if counted or (counted is None and not probing):
-                break
-            if not run.iteration.probe(repeated=counted is False):
-                reason = Reason.MISSED if counted is False else reason
-                break
-            pairs, again = None, run.iteration.resumed
+        verification.carry_out(X)
     except KeyboardInterrupt:
-        reason = run.iteration.interrupted(Reason.INTERRUPTED)
         # a second Ctrl-C ends it
-        pairs = pairs_of(run, setup) if pairs is None else pairs
+        verification.cut_short(Reason.INTERRUPTED)
     except OutOfTime:
-        reason = run.iteration.interrupted(Reason.MAX_SECONDS)
-        pairs = pairs_of(run, setup) if pairs is None else pairs
-    if reason is Reason.MISSED and not certify and isinstance(run.iteration, SubspaceIteration):
-        # too close to rounding to be counted, and random vectors find nothing
-        reason = stood
-    return Verified(pairs, reason, _verdict(run, setup, reason, pairs, counted, asked=certify))
+        verification.cut_short(Reason.MAX_SECONDS)
+    return verification.result()
+
+
+@dataclass
+class _Verification:
+    """The pairs so far, why their run ended, and whether a count of eigenvalues agrees with them."""
+
+    run: Run
+    setup: Setup
+    certify: bool
+    pairs: Pairs | None = None
+    reason: Reason = Reason.EXHAUSTED
+    counted: bool | None = None
+
+    def carry_out(self, X: Array) -> None:
+        """Run, confirm, count or probe; again while a probe finds a further pair."""
+        iteration = self.run.iteration
+        self._confirm(lambda: iteration.start(X))
+        while self.reason.converged and isinstance(iteration, SubspaceIteration):
+            assert self.pairs is not None
+            self.counted = _complete(iteration, self.setup, self.pairs, certify=self.certify)
+            # a run from a random vector is itself a probe, and enough for a single pair
+            probing = self.setup.k > 1 or self.setup.given
+            if self.counted or (self.counted is None and not probing):
+                return
+            if not iteration.probe(repeated=self.counted is False):
+                # where no count was asked for, one that rounding may have falsified does not decide
+                self.reason = Reason.MISSED if self.counted is False and self.certify else self.reason
+                return
+            self.pairs = None
+            self._confirm(iteration.resumed)
+
+    def _confirm(self, first: Callable[[], State | Reason]) -> None:
+        self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))
+        if self.reason is not Reason.INTERRUPTED:
+            self.pairs.spare = self.run.iteration.spare(converged=self.reason.converged)
+
+    def cut_short(self, reason: Reason) -> None:
+        """After an exception: the pairs as they are."""
+        self.reason = self.run.iteration.interrupted(reason)
+        self.pairs = pairs_of(self.run, self.setup) if self.pairs is None else self.pairs
+
+    def result(self) -> Verified:
+        """The pairs with their verdict."""
+        assert self.pairs is not None
+        verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted, asked=self.certify)
+        return Verified(self.pairs, self.reason, verdict)
 
 
 def _complete(iteration: SubspaceIteration, setup: Setup, pairs: Pairs, *, certify: bool) -> bool | None:

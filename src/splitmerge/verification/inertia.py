@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..linalg.cholesky import DenseFactor
+from ..linalg.reductions import norms
 from ..planning.costs import check_fits
 from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
@@ -27,7 +28,7 @@ def resolution(products: Products, pairs: Pairs, size: float) -> float:
 
     As `Scale.perturbation`, but for the longest of all vectors of B-norm 1, of norm ‖B⁻¹‖^½.
     """
-    longest = float(np.linalg.norm(pairs.vectors, axis=0).max())
+    longest = float(norms(pairs.vectors).max())
     if products.B is not None and products.solver is not None:
         longest = max(longest, inverse_norm(products) ** 0.5)
     return 4 * float(pairs.scale.perturbation(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 import splitmerge as sm
 from checking import check
 from pairs import grid, pair_of
-from splitmerge.preparation import trials
+from splitmerge.planning import costs
 
 LO = sm.LocallyOptimal
 
@@ -140,7 +140,7 @@ class TestEnds:
             sm.solve(HELD, method=LO(), **options)
 
     def test_near_null_of_a_wrong_shape(self):
-        for vectors, message in ((np.ones(900), "give columns"), (np.ones((5, 2)), "of length 900")):
+        for vectors, message in ((np.ones(900), r"shape \(n, r\)"), (np.ones((5, 2)), "with 900 rows")):
             with pytest.raises(ValueError, match=message):
                 sm.solve(HELD, which="smallest", method=LO(sm.MultiGrid(near_null=vectors)), rng=0)
 
@@ -264,8 +264,8 @@ class TestInterrupt:
 @pytest.mark.parametrize("seed", range(6))
 def test_random_sparse_pairs_without_factorising(seed, monkeypatch):
     """Whatever the graph, also with zero modes: the trial chooses, and the answer is right."""
-    monkeypatch.setattr(trials, "LARGE", 50)
-    monkeypatch.setattr(trials, "free_memory", lambda: 2.0**10)
+    monkeypatch.setattr(costs, "PREDICTED_N", 50)
+    monkeypatch.setattr(costs, "free_memory", lambda: 2.0**10)
     rng = np.random.default_rng(seed)
     n = 150
     R = sp.random_array((n, n), density=4 / n, rng=rng)

@@ -1,4 +1,4 @@
-"""The cases: expressions in the names of `problems`, each of which is its own name."""
+"""The cases: Python expressions in the names of `looks.namespace`, each identified by its text."""
 
 from __future__ import annotations
 

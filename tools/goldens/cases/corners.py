@@ -1,4 +1,4 @@
-"""What the other cases leave out: rarer routes, wide and weighted data, other formats of files."""
+"""Rare cases: uncommon solution paths, wide and weighted data, other file formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WEIGHTS = "np.arange(1.0, 201.0)"
 
 
 def routes() -> Iterator[str]:
-    """Large matrices of which a factorisation is predicted, operators, singular matrices next to a shift."""
+    """Large matrices with predicted factorisation cost, matrix-free operators, singular matrices with shift-invert."""
     yield solve("gallery.stencil_cube(30)", "k=2", "which='smallest'", "tol=1e-5")
     yield solve("gallery.grid_laplacian((101, 100))", "k=2", "sigma=3.0")
     yield solve("moved(gallery.stencil_cube(12), 40.0)", "k=2", "which='smallest'", "tol=1e-5")
@@ -45,7 +45,7 @@ def routes() -> Iterator[str]:
 
 
 def parts() -> Iterator[str]:
-    """Preconditioners by themselves, the transformed pair, the splitting of the paper."""
+    """Preconditioners, the transformed pair, and the splitting of the paper."""
     for P in ("Exact()", "SquareRoot()", "Diagonal()", "LowRank(5)", "IncompleteCholesky()"):
         pair = COARSE if P == "IncompleteCholesky()" else "synthetic(30)"
         n = 56 if pair == COARSE else 30
@@ -79,7 +79,7 @@ def views() -> Iterator[str]:
 
 
 def classes() -> Iterator[str]:
-    """Discriminants, slices and patterns of odd data."""
+    """Discriminants, slices and patterns of unusual data."""
     batch = f"LinearDiscriminantAnalysis().partial_fit({CLOUDS}, classes=[0, 1, 2])"
     yield f"{batch}.partial_fit({CLOUDS})"
     yield f"LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).partial_fit({CLOUDS}, classes=[0, 1, 2])"
@@ -102,7 +102,7 @@ def classes() -> Iterator[str]:
 
 
 def formats() -> Iterator[str]:
-    """Other formats of files, and pairs in one file."""
+    """Other file formats, and pairs in one file."""
     for name in ("pair.npz", "pair.mat", "pair.npz#K", "K.hb", "K.mtx.gz"):
         yield f"from_file({COARSE}, '{name}')"
     for method in (

@@ -1,4 +1,4 @@
-"""Sizes, targets, methods with their options, and kinds of matrices."""
+"""Sizes, targets, methods with their options, and matrix types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DENSE_P, SPARSE_P = ("Exact()", "SquareRoot()", "Diagonal()", "LowRank(5)"), ("I
 
 
 def sizes() -> Iterator[str]:
-    """Sizes × numbers of pairs × targets, by default."""
+    """Sizes × numbers of eigenpairs × targets, with the default method."""
     for n in (1, 2, 3, 5, 8, 20, 64, 150):
         for k in sorted({1, min(3, n), n} if n in (3, 8, 64, 150) else {1, n}):
             for target in TARGETS:
@@ -31,7 +31,7 @@ def sizes() -> Iterator[str]:
 
 
 def thresholds() -> Iterator[str]:
-    """Sizes on both sides of where another way is taken."""
+    """Sizes on both sides of the thresholds between solution paths."""
     for n, k in ((200, 1), (201, 1), (220, 2), (221, 2), (399, 1), (400, 1), (402, 67), (402, 68)):
         yield solve(f"synthetic({n})", f"k={k}")
     for shape, k in (("(10, 10)", 2), ("(101, 1)", 2), ("(15, 14)", 35), ("(15, 14)", 36)):
@@ -62,7 +62,7 @@ def methods() -> Iterator[str]:
 
 
 def options_of_methods() -> Iterator[str]:
-    """Step sizes, preconditioners, inner solvers, sizes of bases."""
+    """Step sizes, preconditioners, inner solvers, basis sizes."""
     for step in STEPSIZES:
         for P in (*DENSE_P, *SPARSE_P):
             pair = COARSE if P in SPARSE_P else "synthetic(80, 5)"
@@ -94,7 +94,7 @@ def options_of_methods() -> Iterator[str]:
 
 
 def kinds() -> Iterator[str]:
-    """Every kind of matrix, and every precision."""
+    """Every matrix type and precision."""
     for kind in ("dense", "F", "strided", "list", "csr", "csc", "coo", "dia", "bsr", "csr_matrix", "csc_matrix"):
         yield solve(f"made(synthetic(30), '{kind}')", "k=2")
         yield solve(f"made({COARSE}, '{kind}')", "k=2", "which='smallest'", "max_steps=500")

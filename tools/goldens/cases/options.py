@@ -8,7 +8,7 @@ from .words import COARSE, FINE, solve
 
 
 def special() -> Iterator[str]:
-    """Multiple, clustered and singular spectra, pairs of the gallery, proofs by counting."""
+    """Multiple, clustered and singular spectra, pairs of the gallery, and certification by inertia counts."""
     for name in ("double", "cluster", "decay", "singular", "negative", "constant"):
         for n in (12, 240):
             for target in ("k=3", "k=3, which='smallest'", "k=2, which='magnitude', certify=True"):
@@ -71,7 +71,7 @@ def policies() -> Iterator[str]:
 
 
 def stopping() -> Iterator[str]:
-    """Rules and their combinations, met or not; and callbacks."""
+    """Stopping rules and their combinations, reached or not, and callbacks."""
     reference = "SineAngle(solve(*synthetic(70), k=2, rng=1).eigenvectors, 1e-6)"
     for method in ("SplitMerge()", "Lanczos()", "Accelerated()", None):
         for rule in (
@@ -99,7 +99,7 @@ def starts() -> Iterator[str]:
     for method in ("SplitMerge()", "Lanczos()", "Accelerated()", "LocallyOptimal()", None):
         for x0 in ("vectors(70)", "vectors(70, 2)", "solve(*synthetic(70), k=2, rng=1).eigenvectors", "np.eye(70)[0]"):
             yield solve("synthetic(70)", "k=2", f"x0={x0}", f"method={method}", "tol=1e-6")
-    # an eigenvector of the wrong end
+    # an eigenvector from the opposite end of the spectrum
     yield solve("(np.diag(np.arange(1.0, 51)), None)", "x0=np.eye(50)[0]", "tol=1e-6", "method=SplitMerge()")
     yield solve("(np.diag(np.arange(1.0, 51)), None)", "x0=np.eye(50)[0]", "tol=1e-6")
     yield solve("synthetic(450)", "x0=vectors(450)")
@@ -127,7 +127,7 @@ def going_on() -> Iterator[str]:
 
 
 def narrow() -> Iterator[str]:
-    """Dense pairs that are searched in single precision."""
+    """Dense pairs that are solved in mixed precision."""
     for pair in ("synthetic(400)", "synthetic(640, 100)", "hermitian(420)", "spectrum('double', 420)"):
         for more in ("tol=1e-9", "tol=1e-5", "tol=1e-10", "certify=True", "max_steps=4", "which='smallest'"):
             yield solve(pair, more)

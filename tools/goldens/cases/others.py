@@ -8,7 +8,7 @@ from .words import COARSE, FINE, GRID, MIDDLE
 
 
 def scipys() -> Iterator[str]:
-    """`eigsh`: which × modes × kinds, and what it is given."""
+    """`eigsh`: which × modes × matrix types, and its other arguments."""
     for pair in ("synthetic(13)", "synthetic(130)", GRID, FINE, "spectrum('indefinite', 120)", "frame(150)"):
         for which in ("LM", "SM", "LA", "SA", "BE"):
             yield f"eigsh({pair}, 3, which='{which}')"
@@ -24,7 +24,7 @@ def scipys() -> Iterator[str]:
 
 
 def modes() -> Iterator[str]:
-    """`eigsh` next to a shift, with inverses of the caller's, and with limits."""
+    """Shift-invert `eigsh`, with user-supplied inverses, and with limits."""
     for mode in ("normal", "buckling", "cayley"):
         for pair in (MIDDLE, "synthetic(30)", "synthetic(120)", "frame(150)"):
             for which in ("LM", "LA", "SA", "BE"):
@@ -42,7 +42,7 @@ def modes() -> Iterator[str]:
 
 
 def inside() -> Iterator[str]:
-    """`iterates`, and the objects that the methods are made of."""
+    """`iterates`, and the components of the methods."""
     for method in (
         *("SplitMerge()", "Power()", "GradientDescent()", "MirrorDescent(Diagonal())", "Lanczos()"),
         *("Accelerated()", "LocallyOptimal()", "None"),

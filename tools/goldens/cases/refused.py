@@ -1,4 +1,4 @@
-"""What is refused."""
+"""Invalid input, which must raise an exception."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .words import COARSE, FINE
 
-# arguments of `solve`, for a pair of size 9
+# Invalid arguments of `solve`, for a pair with n = 9.
 OPTIONS = (
     *("k=0", "k=10", "k=1.5", "k='2'", "which='most'", "which=None", "sigma='x'", "sigma=np.nan", "tol=0"),
     *("sigma=1.0, which='smallest'", "method='SplitMerge'", "method=SplitMerge", "stop=1e-8", "max_steps=0"),
@@ -19,7 +19,7 @@ OPTIONS = (
 
 
 def matrices() -> Iterator[str]:
-    """Matrices that are none, or not Hermitian, or not finite; a B that is not positive definite."""
+    """Invalid, non-Hermitian and non-finite matrices, and a B that is not positive definite."""
     for name in "AB":
         for value in ("7.0", "np.nan", "np.inf"):
             yield f"solve(*with_entry(synthetic(9), '{name}', {value}), rng=0)"
@@ -45,7 +45,7 @@ def matrices() -> Iterator[str]:
 
 
 def options() -> Iterator[str]:
-    """Arguments of `solve`."""
+    """Invalid arguments of `solve`."""
     for more in OPTIONS:
         yield f"solve(*synthetic(9), {more}, rng=0)"
     yield "solve(*synthetic(9), rng=-1)"
@@ -54,7 +54,7 @@ def options() -> Iterator[str]:
 
 
 def objects() -> Iterator[str]:
-    """Objects that cannot be made, data that cannot be fitted, files that are not there."""
+    """Invalid arguments of constructors, invalid data of estimators, and missing files."""
     yield from (
         *("MaxSteps(0)", "Residual(0)", "MaxSeconds(-1)", "Stagnation(0)", "Fixed(0)", "Sampled(0.9, 0.8)"),
         *("Adaptive(0)", "ConjugateGradient(0)", "IncompleteCholesky(-1)", "LowRank(0)", "Lanczos(max_basis=1)"),
@@ -68,7 +68,7 @@ def objects() -> Iterator[str]:
 
 
 def scipys() -> Iterator[str]:
-    """Arguments of `eigsh`."""
+    """Invalid arguments of `eigsh`."""
     for more in ("which='XX'", "k=0", "sigma=1.0, Minv=np.eye(9)", "OPinv=np.eye(9)", "ncv=2", "maxiter=0"):
         yield f"eigsh(synthetic(9), **{{'k': 3, **dict({more})}})"
     yield "eigsh(hermitian(30), 2, which='BE')"

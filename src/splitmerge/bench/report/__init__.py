@@ -1,4 +1,4 @@
-"""Reports: what they consist of, and the page that shows it."""
+"""HTML reports: their building blocks and their rendering."""
 
 from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series, Table, Text
 from .csv_file import table_as_csv

@@ -1,6 +1,6 @@
-"""What a report consists of: sections of texts, tables, interactive plots and pictures.
+"""Building blocks of a report: sections of text, tables, interactive plots and pictures.
 
-Plain data, so that whoever measures need not know how a page is made.
+They are plain data, independent of their rendering as HTML.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a table shows in one place: `below` in small print under it, `why` when one points at it.
+    """A table cell: `text`, with `below` in small print under it and `why` as a tooltip.
 
-    Rows are sorted by `key`: a number, or a text; None goes last in either direction.
+    Rows are sorted by `key`, a number or a string; None is last in both directions.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column; `why` explains it when one points at it."""
+    """A column heading, with `why` as a tooltip."""
 
     name: str
     why: str = ""
@@ -48,7 +48,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that sorts by any column; `name` is its file name without suffix, where the same is kept as CSV."""
+    """A table that can be sorted by any column; `name` is the stem of the CSV file with the same data."""
 
     caption: str
     columns: tuple[Column, ...]
@@ -57,12 +57,12 @@ class Table:
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.columns) for row in self.rows):
-            raise ValueError(f"the table {self.caption!r} has {len(self.columns)} columns and a row that has not")
+            raise ValueError(f"the table {self.caption!r} has {len(self.columns)} columns, but a row does not")
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A curve; `dashed` tells curves of one colour apart, `group` gives curves one colour."""
+    """A curve; curves of one `group` share a colour, and `dashed` distinguishes them."""
 
     name: str
     x: Array
@@ -72,12 +72,12 @@ class Series:
 
     def __post_init__(self) -> None:
         if np.shape(self.x) != np.shape(self.y):
-            raise ValueError(f"the series {self.name!r} has {np.size(self.x)} places and {np.size(self.y)} values")
+            raise ValueError(f"the series {self.name!r} has {np.size(self.x)} x and {np.size(self.y)} y values")
 
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """Curves over common axes; `line` is a level to draw across, such as a tolerance."""
+    """Curves on common axes; `line` is the level of a horizontal line, such as a tolerance."""
 
     caption: str
     x_label: str
@@ -92,7 +92,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing as SVG, with what it shows in words for those who do not see it."""
+    """An SVG image with an alternative text for screen readers."""
 
     caption: str
     svg: str = field(repr=False)
@@ -104,7 +104,7 @@ Block: TypeAlias = Text | Table | Plot | Picture
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A heading with what belongs to it."""
+    """A heading and its blocks."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -112,7 +112,7 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A page: `summary` in a few sentences first, `provenance` (machine, versions, seed, command) last."""
+    """A page, with a `summary` of a few sentences first and the `provenance` of the results last."""
 
     title: str
     summary: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A table of a report as CSV, every row with what it takes to trace it."""
+"""Tables of a report as CSV, with provenance columns in every row."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from .blocks import Table
 
-# what every row ends with
-TRACE = ("seed", "threads", "version", "numpy", "scipy", "command", "date")
+# Names of the provenance columns at the end of every row.
+TRACE_COLUMNS = ("seed", "threads", "version", "numpy", "scipy", "command", "date")
 
 
 def trace(provenance: Mapping[str, Any]) -> list[Any]:
-    """The values of the columns `TRACE`."""
+    """The values of the columns `TRACE_COLUMNS`."""
     named = {**provenance, "version": provenance.get("splitmerge", "")}
-    return [named.get(name, "") for name in TRACE]
+    return [named.get(name, "") for name in TRACE_COLUMNS]
 
 
 def rows_as_csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows below their head."""
+    """A CSV file with a header line."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
@@ -29,7 +29,7 @@ def rows_as_csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def table_as_csv(table: Table, provenance: Mapping[str, Any]) -> str:
-    """The keys of the cells, as they have all digits; small print goes into columns of its own."""
+    """A table as CSV: numbers in full precision, and small print in separate columns."""
     printed = [any(row[i].below for row in table.rows) for i in range(len(table.columns))]
     head = [
         name
@@ -43,4 +43,4 @@ def table_as_csv(table: Table, provenance: Mapping[str, Any]) -> str:
             line.append(cell.key if column.numeric and cell.key is not None else cell.text)
             line += [cell.below] * small
         rows.append([*line, *trace(provenance)])
-    return rows_as_csv([*head, *TRACE], rows)
+    return rows_as_csv([*head, *TRACE_COLUMNS], rows)

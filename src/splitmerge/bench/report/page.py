@@ -1,4 +1,4 @@
-"""The page that shows a report: one HTML file with everything inside, which opens from disk and fetches nothing."""
+"""Rendering of a report as one self-contained HTML file, which loads no external resources."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from ...system.atomic_file import write_text
 from ...typing import Array
 from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Table, Text
 
-COLOURS = 8  # as many as report.css has
+# Number of curve colours defined in report.css.
+COLOUR_COUNT = 8
 FILES = ("report.css", "report.js", "plot.js")
-NO_SCRIPT = "This plot is drawn by JavaScript, which is switched off; the tables are complete without it."
+NO_SCRIPT = "This plot needs JavaScript, which is disabled; the tables are complete without it."
 
 
 def html(report: Report) -> str:
-    """The report as one HTML file; tables and texts are there without JavaScript, and no text in it can run."""
+    """The report as one HTML file; tables and text work without JavaScript, and all text is escaped."""
     style, *scripts = (files(__package__).joinpath(name).read_text("utf-8") for name in FILES)
     script = "\n".join(scripts)
-    # only the script with this fingerprint runs, and nothing is ever fetched
+    # the policy allows only the script with this hash, and no network requests
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return f"""<!DOCTYPE html>
@@ -56,7 +57,7 @@ def html(report: Report) -> str:
 
 
 def write(report: Report, path: str | PathLike[str]) -> None:
-    """Write the page to `path`, all or nothing."""
+    """Write the page to `path` atomically."""
     write_text(path, html(report))
 
 
@@ -93,7 +94,7 @@ def _table(table: Table, name: str) -> str:
     rows = "".join(f"<tr>{''.join(map(_cell, count(), table.columns, row))}</tr>\n" for row in table.rows)
     if not rows:
         rows = f'<tr><td class="none" colspan="{max(1, len(table.columns))}">no rows</td></tr>'
-    # mostly words: on a phone their rows become cards
+    # rows of tables that are mostly text are shown as cards on narrow screens
     kind = "table prose" if 2 * sum(column.numeric for column in table.columns) < len(table.columns) else "table"
     return f"""<figure class="{kind}">
 <figcaption><span id="{name}">{escape(table.caption)}</span> {link}</figcaption>
@@ -104,7 +105,7 @@ def _table(table: Table, name: str) -> str:
 
 
 def _key(table: Table) -> str:
-    """What bold and underlined figures mean, where there are any."""
+    """The legend of bold and underlined figures, if the table has any."""
     marks = {cell.mark for row in table.rows for cell in row}
     words = (("best", "<strong>bold</strong>: best"), ("second", "<u>underlined</u>: second best"))
     said = ", ".join(word for mark, word in words if mark in marks)
@@ -123,7 +124,7 @@ def _cell(place: int, column: Column, cell: Cell) -> str:
         body = f'<{element} class="mark {cell.mark}">{body}</{element}>'
     body = _explained(body, cell.why) + (f"<small>{escape(cell.below)}</small>" if cell.below else "")
     attributes = f' data-head="{escape(column.name)}"' + (' class="numeric"' if column.numeric else "")
-    # what to sort by: nothing for None, and for a number that has no place among the others
+    # the sort key; none for None and for non-finite numbers
     if isinstance(cell.key, str):
         attributes += f' data-word="{escape(cell.key)}"'
     elif cell.key is not None and math.isfinite(cell.key):
@@ -136,9 +137,9 @@ def _explained(body: str, why: str) -> str:
 
 
 def _plot(plot: Plot) -> str:
-    # curves of one group share a colour, the others have their own
+    # curves of one group share a colour; every other curve has its own
     groups = [series.group or place for place, series in enumerate(plot.series)]
-    colours = {group: colour % COLOURS for colour, group in enumerate(dict.fromkeys(groups))}
+    colours = {group: colour % COLOUR_COUNT for colour, group in enumerate(dict.fromkeys(groups))}
     data = {
         "labels": [plot.x_label, plot.y_label],
         "log": [plot.log_x, plot.log_y],
@@ -150,14 +151,14 @@ def _plot(plot: Plot) -> str:
             for each, group in zip(plot.series, groups, strict=True)
         ],
     }
-    # `<` would end the element, or open a comment, in the middle of a string
+    # escape `<`, which could end the element or open a comment inside a string
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<figure class="plot"><figcaption>{escape(plot.caption)}</figcaption>
 <script type="application/json">{text}</script><noscript><p class="key">{NO_SCRIPT}</p></noscript></figure>"""
 
 
 def _numbers(values: Array | list[float], log: bool) -> list[float | None]:
-    """As JSON has them: None for what has no place on the axis, nine digits of the rest."""
+    """The values for JSON with nine digits; None for values that cannot be shown on the axis."""
     places = np.asarray(values, float).ravel()
     shown = np.isfinite(places) & ((places > 0) | (not log))
     return [float(f"{place:.9g}") if good else None for place, good in zip(places.tolist(), shown, strict=True)]
@@ -169,7 +170,7 @@ def _range(span: tuple[float, float] | None, log: bool) -> list[float | None] | 
 
 
 def _picture(picture: Picture) -> str:
-    # as an image of its own: the ids in two drawings would clash in one document
+    # embedded as a separate image, because the ids of two SVG documents could clash
     source = base64.b64encode(picture.svg.encode("utf-8", "replace")).decode()
     return f"""<figure class="picture"><figcaption>{escape(picture.caption)}</figcaption>
 <img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}"></figure>"""

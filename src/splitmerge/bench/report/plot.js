@@ -1,4 +1,4 @@
-// The plots of a page: drawn from the JSON in their figures, read by pointer, touch and keys.
+// Interactive plots, drawn from the JSON in their figures and controlled by pointer, touch and keyboard.
 
 const raised = (power) => `10${[...String(power)].map((sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻").join("")}`;
 const place = (value, log) => (value === null ? NaN : log ? Math.log10(value) : value);
@@ -11,7 +11,7 @@ function show(value, digits = 4) {
   return (factor === 1 ? "" : `${factor}·`.replace("-", "−")) + raised(power);
 }
 
-// pairs of a place on the axis and its label, which is empty for the lines between
+// pairs of a tick position and its label, which is empty for minor ticks
 function ticks([low, high], log, room) {
   const all = [];
   if (log && high - low > 0.7) {
@@ -49,7 +49,7 @@ class Plot {
     this.cursor = this.from = null;
     this.build(figure);
     this.listen();
-    let width = 0; // the height follows from the width: only the width asks for a new drawing
+    let width = 0; // the height follows from the width, so only a new width needs a redraw
     const look = () => { if (width !== (width = this.box.clientWidth)) this.draw(); };
     new ResizeObserver(() => requestAnimationFrame(look)).observe(this.box);
     look();
@@ -132,7 +132,7 @@ class Plot {
     this.svg.replaceChildren();
     this.grid(rows, 1, frame);
     this.grid(ticks(this.view[0], this.data.log[0], width / 80), 0, frame);
-    this.inner = add(this.svg, "svg", frame); // cuts off what is outside
+    this.inner = add(this.svg, "svg", frame); // clips the curves
     add(this.svg, "rect", { ...frame, class: "frame" });
     this.level();
     for (const curve of this.curves) if (curve.shown) this.outline(curve);
@@ -158,7 +158,7 @@ class Plot {
     add(this.inner, "text", { class: "said", x: this.size[0] - 6, y: y < 20 ? y + 15 : y - 5 }, show(this.data.line));
   }
 
-  // of the points in one column of pixels the first, lowest, highest and last draw the same line as all
+  // decimation: the first, lowest, highest and last point of each pixel column draw the same line as all points
   outline(curve) {
     const [xs, ys] = curve.places.map((all, axis) => all.map((at) => this.pixel(axis, at)));
     const columns = xs.map((x) => Math.max(-1, Math.min(this.size[0] + 1, Math.floor(x))));
@@ -175,7 +175,7 @@ class Plot {
     this.marks(curve, xs, ys);
   }
 
-  // every point of a short curve and of what stands alone, now and then one of a long curve
+  // mark every point of short curves and isolated points, and some points of long curves
   marks(curve, xs, ys) {
     const inside = [...xs.keys()].filter((i) => [xs[i], ys[i]].every((at, axis) => at >= 0 && at <= this.size[axis]));
     const apart = inside.length * 16 > this.size[0] ? 70 : 0;
@@ -212,7 +212,7 @@ class Plot {
     }
   }
 
-  // to the next place where a shown curve has a point
+  // move the cursor to the next point of a visible curve
   step(direction) {
     const [low, high] = this.view[0];
     const from = this.cursor ?? -direction * Infinity;
@@ -222,7 +222,7 @@ class Plot {
   }
 
   look(view) {
-    // closer than this the digits run out
+    // limit the zoom, because of the precision of the data
     if (view.every(([low, high]) => high - low > 1e-7 * Math.max(Math.abs(low), Math.abs(high)))) this.view = view;
     this.draw();
   }
@@ -234,7 +234,7 @@ class Plot {
     this.look(factor > 1 && from <= first && to >= last ? this.home : [[from, to], this.view[1]]);
   }
 
-  // the corners of what a drag selects: all of an axis along which it hardly moved
+  // the rectangle selected by dragging; the whole axis if it is hardly moved along
   selected(to) {
     const ends = this.from.map((at, axis) => [at, to[axis]].sort((a, b) => a - b));
     return ends.map(([a, b], axis) => (b - a < 24 ? [0, this.size[axis]] : [a, b]));
@@ -256,7 +256,7 @@ class Plot {
       add(this.over, "rect", { class: "window", x, y, width: right - x, height: bottom - y });
     };
     box.addEventListener("pointerdown", (event) => {
-      // a finger reads and scrolls, and has the buttons to zoom
+      // touch reads and scrolls; zooming by touch uses the buttons
       if (event.pointerType !== "touch" && event.button === 0) this.from = inside(event);
       if (this.from) box.setPointerCapture(event.pointerId);
       follow(event);
@@ -274,7 +274,7 @@ class Plot {
     });
     const leave = (event) => {
       this.from = latest = null;
-      if (event.pointerType === "touch") return; // a lifted finger leaves what it read
+      if (event.pointerType === "touch") return; // keep the reading after touch ends
       this.cursor = null;
       this.read();
     };

@@ -1,5 +1,5 @@
 "use strict";
-// What the page does beyond showing: light and dark, sorting, explanations. All text goes in as text, never as HTML.
+// Interactive features of the page: light and dark theme, sorting, tooltips. All text is inserted as text, never as HTML.
 const root = document.documentElement;
 const DRAWN = ["svg", "g", "path", "line", "rect", "circle", "text"];
 
@@ -13,12 +13,12 @@ function add(parent, tag, attributes = {}, text = "") {
 
 // ---------------------------------------------------------------- light and dark
 
-function remember(...theme) { // a page opened from disk may be forbidden to
+function remember(...theme) { // storage may be unavailable for a page opened from disk
   try {
     return theme.length ? localStorage.setItem("theme", theme[0]) : localStorage.getItem("theme");
   } catch { return null; }
 }
-// before anything is shown, so that nothing flashes
+// set before the first paint, to avoid a flash
 if (["light", "dark"].includes(remember())) root.dataset.theme = remember();
 
 function themes() {
@@ -68,7 +68,7 @@ function fitting(frame) {
   const look = () => {
     const fits = frame.firstElementChild.offsetWidth <= frame.offsetWidth;
     frame.classList.toggle("fits", fits);
-    frame.tabIndex = fits ? -1 : 0; // only what scrolls needs the keyboard
+    frame.tabIndex = fits ? -1 : 0; // only a scrolling frame needs keyboard focus
   };
   new ResizeObserver(() => requestAnimationFrame(look)).observe(frame);
   look();
@@ -98,7 +98,7 @@ function explanations() {
     (why.closest("button") || why).dataset.why = why.title;
     why.removeAttribute("title");
   }
-  // all of the cell, which is easier to hit than what is written in it
+  // the whole cell is the target, which is easier to hit than its text
   const found = (event) => event.target.closest?.("td, th")?.querySelector("[data-why]") || null;
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, (event) => show(found(event)));
   document.addEventListener("focusout", () => show(null));
@@ -106,7 +106,7 @@ function explanations() {
   document.addEventListener("scroll", settle, true);
 }
 
-// one stop of the Tab key for all explained cells of a table; the arrow keys go from one to the next
+// roving tabindex: one Tab stop for all cells with tooltips in a table; the arrow keys move between them
 function roving({ tBodies: [body] }) {
   const all = () => [...body.querySelectorAll(".why")];
   const column = (why) => why.closest("td, th").cellIndex;

@@ -1,4 +1,4 @@
-"""The paper's evaluation: its table, its figures and its claims, each beside the paper's own numbers."""
+"""Reproduction of the paper's evaluation: its table, figures and claims, next to the paper's own numbers."""
 
 from .run import TARGETS, Outcome, reproduce
 

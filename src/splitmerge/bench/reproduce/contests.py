@@ -1,5 +1,4 @@
-"""The rivals that the paper names, on five of its cells, on a chain with a known spectrum, and on files of the "
-"user's."""
+"""The competing methods that the paper names, on five of its cells, a chain with known spectrum, and user files."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ from ..report import Block, Text
 
 CELLS = ((256, 3), (256, 10), (256, 100), (512, 5), (512, 50))
 SOURCES: tuple[tuple[Any, ...], ...] = (*(("synthetic", *cell) for cell in CELLS), ("mikota", 100))
-SECONDS = 30.0
+MAX_SECONDS_PER_METHOD = 30.0
 
 
 def jobs(files: Sequence[tuple[Any, ...]], settings: Mapping[str, Any]) -> list[Job]:
-    """A job for every pair."""
+    """One job per pair."""
     return [
         Job(f"rivals-{place}", run_contest, (source, settings["seed"]), {**settings, "source": list(source)}, 4.0)
         for place, source in enumerate((*SOURCES, *files))
@@ -31,22 +30,22 @@ def _case(source: tuple[Any, ...], seed: int) -> Case:
 
 
 def run_contest(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
-    """Everybody on one pair, for the largest eigenvalue."""
+    """Run all methods on one pair, for the largest eigenvalue."""
     case = _case(source, seed)
-    task = Challenge(case.A, case.B, seed=seed, max_seconds=SECONDS)
+    task = Challenge(case.A, case.B, seed=seed, max_seconds=MAX_SECONDS_PER_METHOD)
     entries = [entry.to_dict() for entry in contest(task)]
     return {"case": case.name, "n": case.n, "pair": case.made, "seed": seed, "entries": entries}
 
 
 def blocks(contests: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """A table for every pair."""
+    """One table per pair."""
     text = Text(
         (
-            "The leading pair to a relative residual of 1e-8, each method from its own random start by the same "
-            f"seed, at most {SECONDS:.0f} s. Each rival is written from its publication, runs on the driver of the "
-            "others, and its products are counted by the same code. Solvers of others run at the loosest tolerance "
-            "that reaches the residual. Factorisations are not counted: Rayleigh quotient iteration and Newton make "
-            "one for every change of the shift.",
+            "The leading eigenpair to a relative residual of 1e-8, each method from a random start of the same seed, "
+            f"within {MAX_SECONDS_PER_METHOD:.0f} s. The competing methods are implemented from their publications "
+            "and run in the same driver, which counts their products. External solvers run at the loosest tolerance "
+            "that reaches the residual. Factorisations are not counted: Rayleigh quotient iteration and Newton's "
+            "method compute one for every change of the shift.",
         )
     )
     tables = [
@@ -61,6 +60,6 @@ def blocks(contests: Sequence[Mapping[str, Any]]) -> list[Block]:
 
 
 def entry_of(kept: Mapping[str, Any]) -> Entry:
-    """The entry that was kept; JSON has no NaN, so what is none was one."""
+    """The entry from its saved form, where JSON has None for NaN."""
     numbers: dict[str, Any] = {name: float("nan") if value is None else value for name, value in kept.items()}
     return Entry(**numbers)

@@ -1,4 +1,4 @@
-"""The paper's figures, drawn with Matplotlib: each as PNG and SVG, with where it comes from in its metadata."""
+"""The paper's figures, drawn with Matplotlib and saved as PNG and SVG with provenance metadata."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..cases import Case
 from ..summary import Stat
 from .lapla import CHOLESKY, PCG, SIDES, label
 
-# colour-blind safe (Okabe and Ito); a method has one colour in every figure
+# Colour-blind safe palette (Okabe and Ito); each method has the same colour in all figures.
 COLOURS = {
     "GD": "#999999",
     "Power": "#0072B2",
@@ -36,7 +36,7 @@ def _pyplot() -> Any:
 
 
 def save(figure: Any, path: Path, provenance: Mapping[str, Any]) -> str:
-    """Write `path` as PNG and as SVG, and return the SVG."""
+    """Save the figure as PNG and SVG, and return the SVG."""
     about = json.dumps(provenance, default=str)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path.with_suffix(".png"), dpi=150, metadata={"Description": about})
@@ -46,7 +46,7 @@ def save(figure: Any, path: Path, provenance: Mapping[str, Any]) -> str:
 
 
 def patterns(cases: Sequence[Case]) -> Any:
-    """Figure 1: where the nonzeros of A and B are."""
+    """Figure 1: the sparsity patterns of A and B."""
     plt = _pyplot()
     figure, axes = plt.subplots(
         1, 2 * len(cases), figsize=(3.2 * 2 * len(cases), 3.6), layout="constrained", squeeze=False
@@ -62,14 +62,14 @@ def patterns(cases: Sequence[Case]) -> Any:
 
 
 def _density(matrix: Any, bins: int = 200) -> Any:
-    """How many nonzeros lie in each of bins × bins boxes, as logarithms: markers would hide each other."""
+    """The logarithmic number of nonzeros in each of bins × bins boxes; individual markers would overlap."""
     entries = sp.coo_array(matrix)
     counts, _, _ = np.histogram2d(entries.row, entries.col, bins=bins, range=[[0, matrix.shape[0]]] * 2)
     return np.log1p(counts)
 
 
 def bars(summaries: Mapping[str, Mapping[str, Stat]]) -> Any:
-    """Figure 2: mean ± standard deviation of the seconds, with a factor and with PCG, on a logarithmic scale."""
+    """Figure 2: mean ± standard deviation of the time with Cholesky and with PCG, on a logarithmic scale."""
     plt = _pyplot()
     count = len(summaries)
     figure, axes = plt.subplots(1, count, figsize=(6.4 * count, 4.4), layout="constrained", squeeze=False)
@@ -80,7 +80,7 @@ def bars(summaries: Mapping[str, Mapping[str, Stat]]) -> Any:
                 if stat is None or not stat.successes:
                     continue
                 x = place + (0.0 if len(kinds) == 1 else 0.4 * side - 0.2)
-                # a bar that would reach below zero cannot be drawn to scale
+                # limit the error bar, which must not reach zero on a logarithmic axis
                 low = min(stat.deviation, 0.9 * stat.seconds)
                 axis.bar(
                     x,
@@ -101,7 +101,7 @@ def bars(summaries: Mapping[str, Mapping[str, Stat]]) -> Any:
 
 
 def convergence(curves: Mapping[str, Mapping[str, Sequence[float]]], name: str) -> Any:
-    """Figure 3: sin θ against time, all of it and the beginning."""
+    """Figure 3: sin θ against time, for the whole run and its beginning."""
     plt = _pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained", sharey=True)
     ends = [curve["seconds"][-1] for side, curve in curves.items() if side.endswith(PCG)]

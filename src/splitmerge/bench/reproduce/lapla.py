@@ -1,4 +1,4 @@
-"""Figures 2 and 3: the clustered pairs Lapla3 and Lapla4, with a factor of B and with conjugate gradients on it."""
+"""Figures 2 and 3: the clustered pairs Lapla3 and Lapla4, with a Cholesky factor of B and with PCG."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ from ..summary import Stat, statistics
 from .paper import PCG_STEPS
 
 CHOLESKY, PCG = "Cholesky", f"PCG({PCG_STEPS})"
-PART = 4
-POINTS = 400
-# a full matrix of this size is factorised to see what its solves take; beyond, it would take gigabytes
-FULL = 6000
+# Starts measured in one job.
+STARTS_PER_JOB = 4
+# Points of a saved convergence curve.
+CURVE_POINTS = 400
+# Rows of the largest B that is factorised as a dense matrix; larger ones would take gigabytes.
+DENSE_FACTOR_MAX_ROWS = 6000
 
 
 @dataclass(frozen=True)
 class ByInner(Preconditioner):
-    """PᴴP = B as far as the inner solver goes: what mirror descent with P exact becomes under PCG."""
+    """PᴴP ≈ B by the inner solver: mirror descent with an exact P, where PCG replaces the Cholesky factor."""
 
     def _prepare(self, pencil: Products) -> Prepared:
-        # its products belong to the iteration, whoever set it up
+        # count its products as those of the iteration, not of the set-up
         return _ByInner(bound(pencil.solver, pencil.solving(pencil.solver)))
 
 
@@ -74,7 +76,7 @@ SIDES: dict[str, dict[str, Method]] = {
 
 
 def label(method: str, inner: str) -> str:
-    """A method with its inner solver."""
+    """The label of a method with its inner solver."""
     return f"{method}, {inner}" if inner else method
 
 
@@ -82,7 +84,7 @@ SOURCES: tuple[tuple[Any, ...], ...] = (("lapla", 3), ("lapla", 4))
 
 
 def case_of(source: tuple[Any, ...], seed: int) -> Case:
-    """The pair of a source: ("lapla", 3), or ("files", "A.mtx", "B.mtx")."""
+    """The pair of a source such as ("lapla", 3) or ("files", "A.mtx", "B.mtx")."""
     kind, *rest = source
     if kind == "lapla":
         return lapla(rest[0], seed)
@@ -91,13 +93,13 @@ def case_of(source: tuple[Any, ...], seed: int) -> Case:
 
 
 def jobs(sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str, Any]) -> list[Job]:
-    """Starts in parts, every side in turn from each; the convergence from one start; and a solve with a full factor."""
+    """The jobs of figures 2 and 3: all methods from groups of starts, convergence curves, and times of B-solves."""
     found = []
     for place, source in enumerate(sources):
         name, own = f"pair{place}", {**settings, "source": list(source)}
         weight = 12.0 * (1 + 2 * (source[-1] == 4))
-        for first in range(0, trials, PART):
-            last = min(first + PART, trials)
+        for first in range(0, trials, STARTS_PER_JOB):
+            last = min(first + STARTS_PER_JOB, trials)
             arguments = (source, settings["seed"], first, last)
             key = f"figure2-{name}-starts{first}-{last - 1}"
             found.append(Job(key, run_part, arguments, own, weight * (last - first)))
@@ -107,7 +109,7 @@ def jobs(sources: Sequence[tuple[Any, ...]], trials: int, settings: Mapping[str,
 
 
 def run_part(source: tuple[Any, ...], seed: int, first: int, last: int) -> dict[str, Any]:
-    """Starts `first` to `last` − 1 of a pair."""
+    """All methods from the starts `first` to `last` − 1 of a pair."""
     case = case_of(source, seed)
     sides = [
         Iteration(case, label(name, inner), method) for name, kinds in SIDES.items() for inner, method in kinds.items()
@@ -117,7 +119,7 @@ def run_part(source: tuple[Any, ...], seed: int, first: int, last: int) -> dict[
 
 
 def run_curves(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
-    """sin θ against the seconds of the steps alone, from start 0."""
+    """sin θ against the time of the steps, without monitoring, from start 0."""
     case = case_of(source, seed)
     curves = {}
     for name, kinds in SIDES.items():
@@ -140,9 +142,9 @@ def _curve(side: Iteration) -> dict[str, list[float]]:
         if side.check(state) is not None or state.step >= side.max_steps or not state.finite:
             break
         begin = time.perf_counter()
-    # evenly over the logarithm of the step, so that the beginning is seen as well as the end
+    # logarithmically spaced steps, so that the beginning is resolved as well as the end
     last = len(seconds) - 1
-    chosen = np.unique(np.round(np.geomspace(1, last + 1, POINTS)).astype(int)) - 1 if last else np.zeros(1, int)
+    chosen = np.unique(np.round(np.geomspace(1, last + 1, CURVE_POINTS)).astype(int)) - 1 if last else np.zeros(1, int)
     return {
         "seconds": [seconds[i] for i in chosen],
         "sine": [sines[i] for i in chosen],
@@ -151,9 +153,9 @@ def _curve(side: Iteration) -> dict[str, list[float]]:
 
 
 def run_factors(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
-    """Milliseconds of one solve with B: by the sparse factor, by PCG to the end, and by a factor kept as a full matrix.
+    """Milliseconds of one solve with B: by the sparse factor, by PCG, and by a dense factor.
 
-    The last is what would explain the paper's gain from PCG.
+    A dense factor would explain the paper's gain from PCG.
     """
     case = case_of(source, seed)
     b = case.start(0)
@@ -161,14 +163,14 @@ def run_factors(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
     for name, method in SIDES["Power"].items():
         products = Iteration(case, name, method).products
         found[name] = _milliseconds(lambda products=products: products.solve_B(b))
-    if case.n <= FULL:
+    if case.n <= DENSE_FACTOR_MAX_ROWS:
         factor = scipy.linalg.cho_factor(case.B.toarray(), overwrite_a=True, check_finite=False)
         found["full"] = _milliseconds(lambda: scipy.linalg.cho_solve(factor, b, check_finite=False))
     return found
 
 
 def _milliseconds(call: Any) -> float:
-    """The median of seven calls, after one to warm up."""
+    """The median time of seven calls, after a warm-up call."""
     times = []
     for _ in range(8):
         begin = time.perf_counter()
@@ -178,7 +180,7 @@ def _milliseconds(call: Any) -> float:
 
 
 def summarise(parts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Stat]]:
-    """The statistics of every pair by its name."""
+    """The statistics of every pair, by name."""
     trials: dict[str, list[Any]] = {}
     for part in parts:
         data = part["data"]
@@ -204,14 +206,14 @@ def table(pairs: Mapping[str, Mapping[str, Stat]]) -> Table:
                 )
             )
     heads = {
-        "successes": "share of the starts from which sin θ ≤ 1e-5 was reached",
-        "seconds": "mean of the iteration ± standard deviation",
-        "set-up": "seconds: factorisation or preconditioner, and step sizes",
+        "successes": "share of the starts that reached sin θ ≤ 1e-5",
+        "seconds": "mean time of the iteration ± standard deviation",
+        "set-up": "seconds for the factorisation or preconditioner, and step sizes",
         "steps": "",
-        "A": "products with A, in the mean",
-        "B": "products with B, in the mean; conjugate gradients make them",
-        "B solves": "solves with B, in the mean",
-        "P solves": "solves with the preconditioner, of the method or of conjugate gradients, in the mean",
+        "A": "mean number of products with A",
+        "B": "mean number of products with B, including those of conjugate gradients",
+        "B solves": "mean number of solves with B",
+        "P solves": "mean number of solves with the preconditioner of the method or of conjugate gradients",
     }
     columns = (
         Column("pair", numeric=False),

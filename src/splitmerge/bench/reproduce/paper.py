@@ -1,4 +1,4 @@
-"""What the paper reports: the numbers of its table 1, and what its text adds to them."""
+"""The numbers reported by the paper: its table 1, and figures from its text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """Mean seconds of a cell, and Power over Split-Merge in per cent."""
+    """Mean seconds of each method in a cell, and the speed-up of Split-Merge over Power in per cent."""
 
     GD: float
     power: float
@@ -17,7 +17,7 @@ class Row(NamedTuple):
     speedup: float
 
 
-# (n, κ_B): mean of 100 starts, MATLAB R2021b on an i7-12700H
+# By (n, κ_B): means over 100 starts, MATLAB R2021b on an i7-12700H.
 TABLE1: dict[tuple[int, int], Row] = {
     key: Row(*numbers)
     for key, numbers in {
@@ -54,11 +54,12 @@ TABLE1: dict[tuple[int, int], Row] = {
     }.items()
 }
 
-# the shares of starts from which the paper's Lanczos converged; all others are 1
+# Shares of the starts from which the paper's Lanczos converged; 1 in all other cells.
 LANCZOS_SHARES = {(1024, 3): 0.55, (1024, 5): 0.99}
-# Cholesky over PCG(30) for Split-Merge
+# Time of Split-Merge with Cholesky over that with PCG(30), for Lapla3 and Lapla4.
 PCG_GAINS = {3: 17.0, 4: 11.0}
-# n, and the nonzeros of A and B
+# n, and the nonzeros of A and B, for Lapla3 and Lapla4.
 LAPLA_SIZES = {3: (5795, 136_565, 141_779), 4: (10_891, 259_425, 269_639)}
+# Starts per cell, and the maximum number of PCG steps per solve.
 TRIALS = 100
 PCG_STEPS = 30

@@ -1,4 +1,4 @@
-"""Everything that was measured, as far as it was."""
+"""The collected measurements of a reproduction, complete or partial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import lapla, table1
 
 @dataclass(frozen=True)
 class Results:
-    """The cells of table 1, the statistics, curves and factors of each clustered pair, and the theorems' deviations."""
+    """Statistics of the cells of table 1 and of the clustered pairs, with curves, solve times, and theorem checks."""
 
     cells: table1.Summary = field(default_factory=dict)
     pairs: Mapping[str, Mapping[str, Stat]] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Results:
 
     @classmethod
     def of(cls, parts: Sequence[Mapping[str, Any]]) -> Results:
-        """The parts that are kept, sorted out by their keys."""
+        """The results from the saved jobs, grouped by key."""
 
         def chosen(prefix: str) -> list[Mapping[str, Any]]:
             return [part for part in parts if part["key"].startswith(prefix)]

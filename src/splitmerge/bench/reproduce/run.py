@@ -1,4 +1,4 @@
-"""The front door: `reproduce("all", out)` measures what is missing, and writes tables, figures and the report."""
+"""Entry point: `reproduce("all", out)` runs the missing measurements and writes tables, figures and the report."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from ... import gallery
 from ...checks import whole
 from ...system.atomic_file import write_text
 from ..jobs import Job, Store, carry_out, finite
-from ..measure import GOAL, Trial
+from ..measure import SINE_TOLERANCE, Trial
 from ..provenance import provenance
 from ..report import Block, Picture, Plot, Report, Section, Series, Table, Text, table_as_csv, write
-from ..report.csv_file import TRACE, rows_as_csv, trace
+from ..report.csv_file import TRACE_COLUMNS, rows_as_csv, trace
 from . import claims, contests, figures, lapla, table1, theory
 from .paper import TRIALS
 from .results import Results
 
 TARGETS = ("table1", "figure1", "figure2", "figure3", "rivals", "claims", "all")
-QUICK = 2
+# Starts per cell with `quick`.
+QUICK_STARTS = 2
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured, how the claims are judged by it, and the files that were written."""
+    """The measurements, the report with the judged claims, and the files written."""
 
     results: Results
     report: Report
     files: tuple[Path, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The outcome as a dictionary for JSON."""
         judged = [(claim, claim.judged(self.results)) for claim in claims.CLAIMS]
         cells = [
             {"n": n, "kappa_B": kappa, **{name: asdict(stat) for name, stat in stats.items()}}
@@ -69,22 +70,22 @@ def reproduce(
     pairs: Sequence[tuple[str, str]] = (),
     command: str | None = None,
 ) -> Outcome:
-    """Measure `target` (one of `TARGETS`) as far as `out` does not hold it already, and write everything there.
+    """Run the measurements of `target` (one of `TARGETS`) that are not yet in the folder `out`, and write the results.
 
-    `trials` starts as in the paper, or two with `quick`; of table 1 those n that are among `sizes`. `pairs` names files
-    of A and B that take the place of the gallery's clustered pairs. The parts run in `processes` processes (None: one
-    for each core), `threads` BLAS threads each.
+    `trials` is the number of starts, 100 as in the paper; `quick` uses two. `sizes` selects the n of table 1. `pairs`
+    are files of A and B that replace the gallery's clustered pairs. The jobs run in `processes` processes (None: one
+    per core) with `threads` BLAS threads each.
     """
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
     if not sizes or not set(sizes) <= set(gallery.SIZES):
         raise ValueError(f"sizes are {list(sizes)}; give some of {', '.join(map(str, gallery.SIZES))}")
-    trials = QUICK if quick else whole(trials, "trials", 1)
+    trials = QUICK_STARTS if quick else whole(trials, "trials", 1)
     sources: Sequence[tuple[Any, ...]] = [("files", *pair) for pair in pairs] or lapla.SOURCES
     _check_dependencies(target, sources)
     for source in sources:
         if source[0] == "files":
-            lapla.case_of(source, seed)  # a file that cannot be read is better known now than in a worker
+            lapla.case_of(source, seed)  # report an unreadable file now instead of in a worker
     folder = Path(out)
     origin = {**provenance(command, seed), "threads": threads, "processes": processes or os.cpu_count() or 1}
     settings = {
@@ -108,12 +109,15 @@ def reproduce(
 
 
 def _check_dependencies(target: str, sources: Sequence[tuple[Any, ...]]) -> None:
-    """What is missing is better known before hours of work than after them."""
+    """Raise an error for missing dependencies before the measurements start."""
     needed = {"matplotlib": target in ("figure1", "figure2", "figure3", "all")}
     needed["skfem"] = target not in ("table1", "rivals") and any(source[0] == "lapla" for source in sources)
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
     if missing:
-        raise ValueError(f"this needs {' and '.join(missing)}: pip install 'splitmerge[reproduce]'")
+        raise ValueError(
+            f"{target} needs packages that are not installed, {' and '.join(missing)}: "
+            "pip install 'splitmerge[reproduce]'"
+        )
 
 
 def _jobs(
@@ -144,9 +148,7 @@ def _title(target: str) -> str:
 def _summary(results: Results) -> tuple[str, ...]:
     words = [claim.judged(results).word for claim in claims.CLAIMS]
     counted = [f"{words.count(word)} {word}" for word in dict.fromkeys(words) if word != "not measured"]
-    lines = [
-        "The evaluation of “Split-Merge Revisited” (X. Liu and Y. Xia), measured again beside the paper's numbers."
-    ]
+    lines = ["The evaluation of “Split-Merge Revisited” (X. Liu and Y. Xia), reproduced next to the paper's numbers."]
     if counted:
         lines.append(f"Of {len(words) - words.count('not measured')} claims: {', '.join(counted)}.")
     return tuple(lines)
@@ -160,7 +162,7 @@ def _sections(
     folder: Path,
     origin: Mapping[str, Any],
 ) -> list[Section]:
-    """What was asked for, as sections; the figures are drawn and written on the way."""
+    """The sections of the report for `target`; also draws and saves the figures."""
     sections = []
     if target in ("claims", "all"):
         sections.append(Section("Claims", (claims.table(results),)))
@@ -174,7 +176,7 @@ def _sections(
         sections.append(Section("Figure 1: sparsity", (Picture(caption, svg, sizes), Text((sizes + ".",)))))
     if results.pairs and target in ("figure2", "all"):
         svg = figures.save(figures.bars(results.pairs), folder / "figure2", origin)
-        alt = "Bars of the mean time of each method with a factor of B and with conjugate gradients"
+        alt = "Bar chart of the mean time of each method with a Cholesky factor of B and with conjugate gradients"
         picture = Picture("Figure 2: mean ± standard deviation of the time, logarithmic scale", svg, alt)
         sections.append(Section("Figure 2: Cholesky against PCG", (picture, lapla.table(results.pairs))))
     if results.curves and target in ("figure3", "all"):
@@ -185,7 +187,7 @@ def _sections(
 
 
 def _speedup_plot(results: Results) -> Plot:
-    """Power over Split-Merge against κ_B, ours and the paper's."""
+    """The speed-up of Split-Merge over Power against κ_B, ours and the paper's."""
     gains = table1.speedups(results.cells)
     series = []
     for n in dict.fromkeys(key[0] for key in gains):
@@ -198,7 +200,7 @@ def _speedup_plot(results: Results) -> Plot:
 
 
 def _convergence(results: Results, folder: Path, origin: Mapping[str, Any]) -> list[Block]:
-    """The last pair as the paper's figure, and an interactive plot of each."""
+    """The paper's figure for the last pair, and an interactive plot for each pair."""
     blocks: list[Block] = []
     last = list(results.curves)[-1]
     svg = figures.save(figures.convergence(results.curves[last]["curves"], last), folder / "figure3", origin)
@@ -215,12 +217,12 @@ def _convergence(results: Results, folder: Path, origin: Mapping[str, Any]) -> l
             for side, curve in data["curves"].items()
         )
         caption = f"{name}: sin θ against the time of the steps, from one start; PCG dashed"
-        blocks.append(Plot(caption, "seconds", "sin θ", series, log_x=True, line=GOAL))
+        blocks.append(Plot(caption, "seconds", "sin θ", series, log_x=True, line=SINE_TOLERANCE))
     return blocks
 
 
 def _origins(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Which runs the parts come from: a resumed run has several."""
+    """The runs that the saved jobs come from; several if a run was resumed."""
     runs: dict[str, int] = {}
     for part in parts:
         origin = part["provenance"]
@@ -232,7 +234,7 @@ def _origins(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _write(
     outcome: Outcome, parts: Sequence[Mapping[str, Any]], folder: Path, origin: Mapping[str, Any]
 ) -> tuple[Path, ...]:
-    """The report, its tables as CSV, every trial as CSV, and all of it as JSON."""
+    """Write the report, its tables and all trials as CSV, and all results as JSON."""
     files = {"results.json": json.dumps(outcome.to_dict(), indent=1)}
     tables = [block for section in outcome.report.sections for block in section.blocks if isinstance(block, Table)]
     files |= {f"{table.name}.csv": table_as_csv(table, origin) for table in tables if table.name}
@@ -247,7 +249,7 @@ def _write(
 
 
 def _every_trial(parts: Sequence[Mapping[str, Any]]) -> str:
-    """A line for every start of every method."""
+    """All trials as CSV, one line per start and method."""
     names = list(Trial.__dataclass_fields__)
     rows = [
         [
@@ -259,4 +261,4 @@ def _every_trial(parts: Sequence[Mapping[str, Any]]) -> str:
         for part in parts
         for trial in part["data"].get("trials", ())
     ]
-    return rows_as_csv(["part", "pair", *names, *TRACE], rows) if rows else ""
+    return rows_as_csv(["part", "pair", *names, *TRACE_COLUMNS], rows) if rows else ""

@@ -1,4 +1,4 @@
-"""Table 1: mean time to sin θ ≤ 1e-5 on the synthetic pairs, thirty cells, the same starts for every method."""
+"""Table 1: mean time to sin θ ≤ 1e-5 on the synthetic pairs, in thirty cells with the same starts for all methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...methods.krylov.lanczos import Lanczos
 from ...methods.protocol import Method
 from ..cases import synthetic
 from ..jobs import Job
-from ..measure import SHORT, Arpack, Default, Iteration, Side, timed
+from ..measure import SHORT_RUN_SECONDS, Arpack, Default, Iteration, Side, timed
 from ..report import Block, Cell, Column, Table, Text
 from ..summary import Stat, statistics
 from .paper import LANCZOS_SHARES, TABLE1
@@ -23,7 +23,7 @@ from .paper import LANCZOS_SHARES, TABLE1
 CellKey = tuple[int, int]
 Summary = Mapping[CellKey, Mapping[str, Stat]]
 
-# the paper's five, and which number of its rows belongs to each
+# The paper's five methods, and their positions in its rows.
 RANKED = {"GD": 0, "Power": 1, "PMD": 2, "Lanczos": 3, "Split-Merge": 4}
 ITERATIONS: dict[str, Method] = {
     "GD": GradientDescent(),
@@ -39,41 +39,42 @@ NAMES = (*ITERATIONS, EIGSH, DEFAULT)
 WHY = {
     "GD": "gradient descent, step drawn from [0.9, 0.99]/λ₁(B)",
     "Power": "the power method, B factorised beforehand",
-    "PMD": "preconditioned mirror descent, P the Cholesky factor of B, step drawn from [0.9, 0.99]: the paper's rule",
+    "PMD": "preconditioned mirror descent, P the Cholesky factor of B, step drawn from [0.9, 0.99] as in the paper",
     "Lanczos": "the plain three-term recurrence",
     "Split-Merge": "the paper's method",
-    "PMD adaptive": "mirror descent with our step, which needs no spectral knowledge (not in the paper)",
+    "PMD adaptive": "mirror descent with our adaptive step, which needs no spectral information (not in the paper)",
     "Lanczos reorthogonalised": "with full reorthogonalisation (not in the paper)",
-    EIGSH: "scipy.sparse.linalg.eigsh(A, M=B) as a whole, factorisation included; below it the paper's eigs",
-    DEFAULT: "splitmerge.solve as a whole: checks, factorisation, iteration, verified answer",
+    EIGSH: "total time of scipy.sparse.linalg.eigsh(A, M=B), factorisation included; below it the paper's eigs",
+    DEFAULT: "total time of splitmerge.solve: checks, factorisation, iteration and verification",
 }
-PART = 25
-# Fewer starts do not even out what disturbs them: then short runs are timed so often.
-FEW, REPEATS = 10, 3
-# about how long a start takes, so that the long parts begin first
-COSTS = {256: 0.1, 512: 0.6, 1024: 4.0}
+# Starts measured in one job.
+STARTS_PER_JOB = 25
+# With fewer starts than this, the mean is sensitive to disturbances; short runs are then repeated.
+FEW_STARTS, SHORT_RUN_REPEATS = 10, 3
+# Approximate seconds per start by n, so that the longest jobs are started first.
+SECONDS_PER_START = {256: 0.1, 512: 0.6, 1024: 4.0}
 
 
 def cells(sizes: Sequence[int] = gallery.SIZES) -> list[CellKey]:
-    """(n, κ_B) of all thirty, or of those with some n only."""
+    """(n, κ_B) of the thirty cells, or of those with n in `sizes`."""
     return [(n, kappa) for n in sizes for kappa in gallery.KAPPA_B]
 
 
 def jobs(trials: int, settings: Mapping[str, Any], sizes: Sequence[int] = gallery.SIZES) -> list[Job]:
-    """Parts of some starts of one cell."""
+    """The jobs of table 1: groups of starts of each cell."""
     found = []
     for n, kappa in cells(sizes):
-        for first in range(0, trials, PART):
-            last = min(first + PART, trials)
-            weight = COSTS[n] * (last - first) * (2.0 if kappa == 3 else 1.0)
-            arguments = (n, kappa, settings["seed"], first, last, REPEATS if trials < FEW else 1)
+        for first in range(0, trials, STARTS_PER_JOB):
+            last = min(first + STARTS_PER_JOB, trials)
+            weight = SECONDS_PER_START[n] * (last - first) * (2.0 if kappa == 3 else 1.0)
+            arguments = (n, kappa, settings["seed"], first, last, SHORT_RUN_REPEATS if trials < FEW_STARTS else 1)
             key = f"table1-n{n}-kappa{kappa}-starts{first}-{last - 1}"
             found.append(Job(key, run_part, arguments, settings, weight))
     return found
 
 
 def run_part(n: int, kappa: int, seed: int, first: int, last: int, repeats: int = 1) -> dict[str, Any]:
-    """Starts `first` to `last` − 1 of a cell, the methods in turn from each; short runs are timed `repeats` times."""
+    """All methods from the starts `first` to `last` − 1 of a cell; short runs are timed `repeats` times."""
     case = synthetic(n, kappa, seed)
     sides: list[Side] = [Iteration(case, name, method) for name, method in ITERATIONS.items()]
     sides += [Arpack(case, EIGSH), Default(case, DEFAULT)]
@@ -82,7 +83,7 @@ def run_part(n: int, kappa: int, seed: int, first: int, last: int, repeats: int 
 
 
 def summarise(parts: Sequence[Mapping[str, Any]]) -> Summary:
-    """The statistics of every cell from the parts that are kept."""
+    """The statistics of every cell, from the saved jobs."""
     trials: dict[CellKey, list[Any]] = {}
     for part in parts:
         data = part["data"]
@@ -91,7 +92,7 @@ def summarise(parts: Sequence[Mapping[str, Any]]) -> Summary:
 
 
 def speedups(summary: Summary) -> dict[CellKey, tuple[float, float, float]]:
-    """Power over Split-Merge in each cell: by time, by products with A, and as the paper has it."""
+    """The speed-up of Split-Merge over Power in each cell: by time, by products with A, and the paper's."""
     found = {}
     for key, stats in summary.items():
         power, merge = stats["Power"], stats["Split-Merge"]
@@ -106,14 +107,18 @@ def blocks(summary: Summary) -> list[Block]:
     reached = [sum(gain[i] >= gain[2] for gain in gains.values()) for i in (0, 1)]
     text = Text(
         (
-            f"Mean seconds over {trials} starts until sin θ ≤ 1e-5, at most 100,000 steps; below each the paper's. "
-            "All methods start from the same vectors and solve with B by a factorisation made beforehand, whose "
-            "time is in a table of its own; eigsh (at the loosest tolerance that reaches the angle) and splitmerge "
-            "are timed as a whole, factorisation included. Best of the paper's five methods bold, second "
-            "underlined. ✗ marks methods that did not converge from every start."
-            + (f" With so few starts, runs below {SHORT:g} s are timed {REPEATS} times." if trials < FEW else ""),
+            f"Mean seconds over {trials} starts until sin θ ≤ 1e-5, at most 100,000 steps; the paper's time is below "
+            "each. All methods start from the same vectors and solve with a factorisation of B computed beforehand, "
+            "whose time is in a separate table; eigsh (at the loosest tolerance that reaches the angle) and "
+            "splitmerge are timed as a whole, including the factorisation. The best of the paper's five methods is "
+            "bold, the second best underlined. ✗ marks methods that did not converge from every start."
+            + (
+                f" With few starts, runs below {SHORT_RUN_SECONDS:g} s are timed {SHORT_RUN_REPEATS} times."
+                if trials < FEW_STARTS
+                else ""
+            ),
             f"The speed-up of Split-Merge over Power is {_range(gains, 0)} in time and {_range(gains, 1)} in "
-            f"products with A; the paper has {_range(gains, 2)}. Its figure is reached in {reached[0]} of "
+            f"products with A; the paper reports {_range(gains, 2)}. Its value is reached in {reached[0]} of "
             f"{len(gains)} cells by time and in {reached[1]} by products.",
         )
     )
@@ -147,10 +152,10 @@ def _times(summary: Summary, gains: Mapping[CellKey, tuple[float, float, float]]
     columns = (
         *HEAD,
         *(Column(name, WHY[name]) for name in NAMES),
-        Column("speed-up, time", "time of Power over that of Split-Merge; below it the paper's"),
-        Column("speed-up, products", "products with A of Power over those of Split-Merge; below it the paper's"),
+        Column("speed-up, time", "time of Power over that of Split-Merge; the paper's below"),
+        Column("speed-up, products", "products with A of Power over those of Split-Merge; the paper's below"),
     )
-    return Table("Table 1: mean seconds; in small print the paper's", columns, tuple(rows), "table1")
+    return Table("Table 1: mean seconds; the paper's in small print", columns, tuple(rows), "table1")
 
 
 def _time(stat: Stat, theirs: float | None, share: float, place: int | bool) -> Cell:
@@ -159,12 +164,12 @@ def _time(stat: Stat, theirs: float | None, share: float, place: int | bool) -> 
     if stat.successes == 0:
         return Cell("✗ 0 %", None, "bad", below)
     failed = f" ✗ {stat.share:.0%}" if stat.share < 1 else ""
-    why = f"± {stat.deviation:.1e} over {stat.successes} of {stat.count} starts; set-up {stat.setup:.1e} s apart"
+    why = f"± {stat.deviation:.1e} over {stat.successes} of {stat.count} starts; plus set-up of {stat.setup:.1e} s"
     return Cell(f"{stat.seconds:.2e}{failed}", stat.seconds, mark, below, why)
 
 
 def _ratios(summary: Summary) -> Table:
-    """Times as multiples of Power's: what can be compared between machines."""
+    """Speeds relative to Power, which are comparable between machines."""
     rows = []
     for key, stats in summary.items():
         paper, row = TABLE1[key], [*_head(key)]
@@ -177,12 +182,12 @@ def _ratios(summary: Summary) -> Table:
             row.append(Cell(f"{ratio:.2f}", ratio, below=below))
         rows.append(tuple(row))
     columns = (*HEAD, *(Column(name, WHY[name]) for name in NAMES if name != "Power"))
-    caption = "Power's time over the method's (above 1 the method is faster); in small print the paper's"
+    caption = "Time of Power over that of the method (above 1 the method is faster); the paper's in small print"
     return Table(caption, columns, tuple(rows), "table1-ratios")
 
 
 def _costs(summary: Summary) -> Table:
-    """Products with A and solves with B, which no machine changes, and what the set-up took."""
+    """Products with A and solves with B, which are machine-independent, and the time of the set-up."""
     rows = []
     counted = [name for name in NAMES if name != EIGSH]
     for key, stats in summary.items():
@@ -194,6 +199,6 @@ def _costs(summary: Summary) -> Table:
     columns = (
         *HEAD,
         *(Column(name, WHY[name]) for name in counted),
-        Column("set-up", "seconds: checks of A and B and the factorisation of B, made once and not in the times"),
+        Column("set-up", "seconds for checks of A and B and the factorisation of B, not included in the times"),
     )
-    return Table("Products with A; in small print solves with B", columns, tuple(rows), "table1-products")
+    return Table("Products with A; solves with B in small print", columns, tuple(rows), "table1-products")

@@ -1,4 +1,4 @@
-"""The paper's theorems, looked at with numbers: how far from true they are on random small pairs."""
+"""Numerical checks of the paper's theorems: the largest deviations on small random pairs."""
 
 from __future__ import annotations
 
@@ -22,36 +22,40 @@ from ...preconditioners import Diagonal, Exact
 from ...problem.pencil import Pencil
 from ...typing import Array
 
-PAIRS, SIZE, STEPS = 20, 40, 60
-# a rise of f by less, relatively, is none
-ROUNDING = 1e-12
+# Number of random pairs, their order n, and steps per run.
+PAIR_COUNT, PAIR_ROWS, STEP_COUNT = 20, 40, 60
+# Relative increase of f up to which it is attributed to rounding.
+ROUNDING_TOLERANCE = 1e-12
 
 
 def run_theory(seed: int) -> dict[str, Any]:
-    """The largest deviation from each theorem over all pairs, and how often Split-Merge as published raised f."""
+    """The largest deviation from each theorem over all pairs, and the number of runs with published steps that raise f.
+
+    A published step is one of Split-Merge with the step length of the paper.
+    """
     found = []
-    for number in range(PAIRS):
+    for number in range(PAIR_COUNT):
         kappa = (3, 30, 100)[number % 3]
-        A, B = gallery.synthetic_pair(SIZE, kappa, rng=[seed, number])
-        x = np.random.default_rng([seed, number, 1]).standard_normal(SIZE)
+        A, B = gallery.synthetic_pair(PAIR_ROWS, kappa, rng=[seed, number])
+        x = np.random.default_rng([seed, number, 1]).standard_normal(PAIR_ROWS)
         found.append({**_landscape(A, B, x), **_steps(A, B, x)})
     worst = {name: max(each[name] for each in found) for name in found[0]}
-    raised = sum(each["published"] > ROUNDING for each in found)
-    return {"pairs": PAIRS, "n": SIZE, "seed": seed, "worst": worst, "raised": raised}
+    raised = sum(each["published"] > ROUNDING_TOLERANCE for each in found)
+    return {"pairs": PAIR_COUNT, "n": PAIR_ROWS, "seed": seed, "worst": worst, "raised": raised}
 
 
 def _landscape(A: Array, B: Array, x: Array) -> dict[str, float]:
     f = Objective(Pencil(A, B))
     values, U = scipy.linalg.eigh(A, B)
-    # the multiple of a B-normalised eigenvector where 2√(xᵀAx) = λ is √λ/2 of it
-    stationary = [U[:, j] * np.sqrt(values[j]) / 2 for j in range(SIZE)]
+    # a B-normalised eigenvector times √λ/2 satisfies the stationarity condition 2√(xᵀAx) = λ
+    stationary = [U[:, j] * np.sqrt(values[j]) / 2 for j in range(PAIR_ROWS)]
     slopes = [np.linalg.norm(f.gradient(point)) / np.linalg.norm(B @ point) for point in stationary]
     top = U[:, -1]
     bends = [top @ f.hessian_product(point, top) for point in stationary[:-1]]
     point = x * (np.sqrt(x @ A @ x) / (2 * (x @ B @ x)))
-    hessian = np.column_stack([f.hessian_product(point, e) for e in np.eye(SIZE)])
+    hessian = np.column_stack([f.hessian_product(point, e) for e in np.eye(PAIR_ROWS)])
     F = scipy.linalg.cholesky(A)
-    v = np.random.default_rng(0).standard_normal(SIZE)
+    v = np.random.default_rng(0).standard_normal(PAIR_ROWS)
     Fx = F @ point
     v -= Fx * ((Fx @ v) / (Fx @ Fx))
     H = f.splitting_matrix(point, v / np.linalg.norm(v), F)
@@ -63,7 +67,7 @@ def _landscape(A: Array, B: Array, x: Array) -> dict[str, float]:
     }
 
 
-def _states(A: Array, B: Array | None, x: Array, method: Method, steps: int = STEPS) -> list[State]:
+def _states(A: Array, B: Array | None, x: Array, method: Method, steps: int = STEP_COUNT) -> list[State]:
     return list(itertools.islice(iterates(A, B, method=method, x0=x, rng=0), steps + 1))
 
 
@@ -81,7 +85,7 @@ def _steps(A: Array, B: Array, x: Array) -> dict[str, float]:
     whitened = scipy.linalg.solve_triangular(L, scipy.linalg.solve_triangular(L, A, lower=True).T, lower=True)
     inside = _states((whitened + whitened.T) / 2, None, L.T @ x, SplitMerge())
     quotients = np.array([[state.eigenvalue for state in run] for run in (merges, inside)])
-    # a state is the best multiple of the published iterate, which is `memory` times as long
+    # a state is the optimal multiple of the published iterate, which is longer by the factor `memory`
     lengths = [state.memory or 1.0 for state in merges]
     published = [c * c * state.b - c * state.r for c, state in zip(lengths, merges, strict=True)]
     return {
@@ -94,5 +98,5 @@ def _steps(A: Array, B: Array, x: Array) -> dict[str, float]:
 
 
 def _largest_rise(values: list[float]) -> float:
-    """How far f rose at most in one step, relative to its size at the end."""
+    """The largest increase of f in one step, relative to its final magnitude."""
     return max(b - a for a, b in itertools.pairwise(values)) / abs(values[-1])

@@ -1,6 +1,6 @@
-"""The algorithms that the paper compares itself with in words, each from its published description, one file each.
+"""Competing methods that the paper discusses, implemented from their publications.
 
-They are methods like any other: `sm.solve(A, B, method=rivals.JacobiDavidson())`.
+They are used like the library's own methods: `sm.solve(A, B, method=rivals.JacobiDavidson())`.
 """
 
 from .auchmuty import AuchmutyConjugateGradient, AuchmutyDescent, AuchmutyNewton

@@ -1,4 +1,4 @@
-"""Auchmuty's unconstrained principle: the least value of a quartic is −λ₁²/4, at eigenvectors of λ₁."""
+"""Auchmuty's unconstrained variational principle: the minimum of a quartic is −λ₁²/4, at eigenvectors of λ₁."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from .quartic import line_search, quartic
 
 class _OfBestLength(Method):
     def first(self, products: Products, x: Array, memory: Any) -> State:
-        """The multiple of the start for which G is least: xᴴBx is its Rayleigh quotient, twice as long as for f."""
+        """The multiple of the start that minimises G, where xᴴBx is the Rayleigh quotient: twice that for f."""
         return scaled(super().first(products, x, None), 2.0)
 
 
 @dataclass(frozen=True)
 class AuchmutyDescent(_OfBestLength):
-    """x ← x + t(B⁻¹Ax − (xᴴBx)x): steepest descent on ¼(xᴴBx)² − ½xᴴAx in the metric of B, with the best t.
+    """x ← x + t(B⁻¹Ax − (xᴴBx)x): steepest descent on ¼(xᴴBx)² − ½xᴴAx in the B-metric, with exact line search.
 
-    Auchmuty (1991) has the principle, Mongeau and Torki (2004) the methods for it. Fixed here: gradients are taken in
-    the metric of B, as then the steps are the same in any basis. The line search takes the best root of a cubic. One
-    product with A and one solve a step.
+    The principle is due to Auchmuty (1991), the methods to Mongeau and Torki (2004). Our choices: gradients are taken
+    in the B-metric, which makes the steps basis-independent; the line search takes the best root of a cubic. Each step
+    takes one product with A and one solve with B.
     """
 
     inner: InnerSolver | None = None
 
     def step(self, state: State) -> State:
-        """To the best point along −B⁻¹∇G."""
+        """Move to the minimum along −B⁻¹∇G."""
         return descend(state)[0]
 
 
 @dataclass(frozen=True)
 class AuchmutyConjugateGradient(_OfBestLength):
-    """The directions of `AuchmutyDescent` made conjugate as Polak and Ribière do it, where their β is not negative.
+    """Nonlinear conjugate gradients on the function of `AuchmutyDescent`: Polak–Ribière with β ≥ 0.
 
-    Mongeau and Torki (2004). Where the direction does not descend it is the gradient. One product with A and one solve
-    a step.
+    Mongeau and Torki (2004). If the direction is not a descent direction, it is replaced by the gradient. Each step
+    takes one product with A and one solve with B.
     """
 
     inner: InnerSolver | None = None
 
     def step(self, state: State) -> State:
-        """To the best point along the conjugate direction."""
+        """Move to the minimum along the conjugate direction."""
         direction = g = ascent(state, state.b)
         dot = state.products.kernels.dot
         past: Past | None = state.memory
@@ -65,28 +65,28 @@ class AuchmutyConjugateGradient(_OfBestLength):
 
 @dataclass(frozen=True)
 class AuchmutyNewton(_OfBestLength):
-    """Newton's method on ¼(xᴴBx)² − ½xᴴAx, after as many steps of descent as it takes to be sure of the pair.
+    """Newton's method on ¼(xᴴBx)² − ½xᴴAx, after descent steps until convergence to the leading pair is certain.
 
     Mongeau and Torki (2004). The Hessian is μB + 2Bx(Bx)ᴴ − A with μ = xᴴBx, so that with y = (A − μB)⁻¹Bx the next
-    iterate is 2μ/(2(Bx)ᴴy − 1) y. It converges quadratically but only nearby: fixed here is that descent leads to where
-    `RayleighQuotientIteration` would begin, too, and takes over again should G rise. One factorisation, one
-    solve with it and a product with A and B each a step of Newton's.
+    iterate is 2μ/(2(Bx)ᴴy − 1) y. Convergence is quadratic, but only local. Our choices: descent steps precede, with
+    the switching criterion of `RayleighQuotientIteration`, and are resumed if G increases. Each Newton step takes one
+    factorisation, one solve with it, and one product each with A and B.
     """
 
     inner: InnerSolver | None = None
 
     def setup(self, products: Products, rng: np.random.Generator) -> None:
-        """Nothing to set up, but entries to ask for."""
+        """Check that A and B have entries."""
         need_entries(products, self)
 
     def first(self, products: Products, x: Array, memory: None) -> State:
-        """Nothing is known yet."""
+        """The scaled start, with an empty guard."""
         state = super().first(products, x, None)
         state.memory = Guard()
         return state
 
     def step(self, state: State) -> State:
-        """Newton's step where the guard allows it, otherwise one of descent."""
+        """A Newton step if the guard allows it, otherwise a descent step."""
         guard: Guard = state.memory
         if guard.low is not None:
             following = _newton(state)
@@ -96,20 +96,20 @@ class AuchmutyNewton(_OfBestLength):
         following, g = descend(state)
         guard = guard.tested(state, g.d + state.b * state.x)
         if guard.low is not None:
-            # the length at which Newton's direction is that of the Rayleigh quotient iteration
+            # at this length the Newton direction equals that of Rayleigh quotient iteration
             following = scaled(following, (following.value / following.b) ** 0.5)
         following.memory = guard
         return following
 
 
 def descend(state: State) -> tuple[State, Direction]:
-    """The state at the best point along g = −B⁻¹∇G, and g."""
+    """The state at the minimum along g = −B⁻¹∇G, and g."""
     g = ascent(state, state.b)
     return moved(state, line_search(state, g, state.products.kernels.dot(g.d, g.Bd)), g, normalise=False), g
 
 
 def _newton(state: State) -> State:
-    """2μ/(2(Bx)ᴴy − 1) y; x itself where μ is an eigenvalue to rounding."""
+    """The Newton iterate 2μ/(2(Bx)ᴴy − 1) y; x itself if μ is an eigenvalue to working precision."""
     products = state.products
     y = inverse_applied(state, state.b)
     if y is None:

@@ -1,4 +1,4 @@
-"""Directions of descent with their products, conjugate to each other, and steps along them."""
+"""Search directions with their matrix products, conjugate directions, and steps along them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ...methods.first_order.mirror_descent import REFRESH_STEPS
 from ...objective.state import State
 from ...typing import Array
 
-# From so many times the rounding of B⁻¹Ax on, its solve may have lost a gradient.
-LOST = 1e5
+# If the relative norm of the gradient is below this multiple of eps, cancellation in B⁻¹Ax − μx makes B g inaccurate.
+CANCELLATION_EPS_MULTIPLE = 1e5
 
 
 class Direction(NamedTuple):
-    """d with A d and B d."""
+    """A direction d with A d and B d."""
 
     d: Array
     Ad: Array
     Bd: Array
 
     def plus(self, c: complex, other: Direction) -> Direction:
-        """d + c times another."""
+        """The linear combination d + c d'."""
         Bd = self.Bd + c * other.Bd
         return Direction(Bd if self.d is self.Bd else self.d + c * other.d, self.Ad + c * other.Ad, Bd)
 
@@ -35,21 +35,21 @@ class Past(NamedTuple):
 
 
 def ascent(state: State, value: float) -> Direction:
-    """g = B⁻¹Ax − `value` x with one solve and one product with A; near the end B g takes a product as well."""
+    """g = B⁻¹Ax − `value` x, by one solve and one product with A; close to convergence also one product with B."""
     products, axpy = state.products, state.products.kernels.axpy
     Tx, BTx = products.solve_B(state.Ax, state.value * state.x, state.value * state.Bx)
     g = combine(axpy, Tx, -value, state.x)
     Bg = g if products.identity else combine(axpy, BTx, -value, state.Bx)
-    if products.kernels.dot(g, Bg) <= (LOST * products.eps * state.value) ** 2 * state.b:
-        # what cancellation leaves of B g is no longer that of g, and a line search with it could go anywhere
+    if products.kernels.dot(g, Bg) <= (CANCELLATION_EPS_MULTIPLE * products.eps * state.value) ** 2 * state.b:
+        # after cancellation, the recurrence for B g is inconsistent with g and would mislead the line search
         Bg = products.apply_B(g)
     return Direction(g, products.apply_A(g, Bg), Bg)
 
 
 def conjugated(state: State, g: Direction, last: Direction, past: Past) -> tuple[Direction, Past]:
-    """The direction of Polak, Ribière and Polyak in the metric of B, the gradient itself where it does not ascend.
+    """The Polak–Ribière–Polyak direction in the B-metric; the gradient if that is not an ascent direction.
 
-    `last` is the direction of `past`, brought to where g belongs.
+    `last` is the previous direction, transported to the tangent space of g.
     """
     dot = state.products.kernels.dot
     square = dot(g.d, g.Bd)
@@ -61,12 +61,12 @@ def conjugated(state: State, g: Direction, last: Direction, past: Past) -> tuple
 
 
 def moved(state: State, t: float, along: Direction, *, normalise: bool) -> State:
-    """The state at x + td, as a vector of B-norm 1 if asked for; now and then its products are computed afresh."""
+    """The state at x + td, B-normalised if `normalise`; its products are recomputed every `REFRESH_STEPS` steps."""
     products, axpy = state.products, state.products.kernels.axpy
     x, Ax = combine(axpy, state.x, t, along.d), combine(axpy, state.Ax, t, along.Ad)
     Bx = x if products.identity else combine(axpy, state.Bx, t, along.Bd)
     if state.step % REFRESH_STEPS == REFRESH_STEPS - 1:
-        # A x and B x drift from x by a rounding error a step
+        # the recurrences for A x and B x accumulate one rounding error per step
         monitoring = products.monitoring
         Bx = monitoring.apply_B(x)
         Ax = monitoring.apply_A(x, Bx)

@@ -1,4 +1,4 @@
-"""GenELinK: the block power method with linear systems solved by accelerated gradient descent."""
+"""GenELinK: a block power method whose linear systems are solved by accelerated gradient descent."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ...problem.products import Products
 from ...problem.start import random_vector
 from ...typing import Array
 
-BOUND_STEPS = 80
+# Lanczos steps of the bounds of the spectrum of B.
+BOUND_LANCZOS_STEPS = 80
 
 
 class Block(NamedTuple):
-    """B-orthonormal columns W with A W and B W, and what belongs to B: 1/λ₁(B) and √κ(B)."""
+    """A B-orthonormal block W with A W and B W, and the constants 1/λ₁(B) and √κ(B)."""
 
     W: Array
     AW: Array
@@ -31,7 +32,7 @@ class Block(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """1/λ₁(B), √κ(B), and where the further columns of the first block are drawn from."""
+    """1/λ₁(B), √κ(B), and the random generator of the additional columns of the first block."""
 
     reach: float
     root: float
@@ -40,14 +41,14 @@ class Constants(NamedTuple):
 
 @dataclass(frozen=True)
 class GenELinK(Method):
-    """W ← B⁻¹AW nearly, and orthonormalised: by Nesterov's gradient descent on ½wᴴBw − wᴴ(AW), a step of power.
+    """Inexact block power method: W ≈ B⁻¹AW by Nesterov's gradient descent on ½wᴴBw − wᴴ(AW), then orthonormalised.
 
-    Ge, Jin, Kakade, Netrapalli and Sidford (2016). It begins at WΓ with Γ = (WᴴBW)⁻¹WᴴAW, so that a
-    reduction of the error by a constant is enough: fixed here are `accuracy` √κ(B) inner steps. λ₁(B) is bounded by
-    Lanczos; λₙ(B) is the least Ritz value of the same run: too large rather than too small, which makes the momentum
-    too small but never unstable. Columns are orthonormalised one after the other, so the first, which is the state,
-    goes its way as if it were alone. A product with A for each column a step, and one with B for each an inner step and
-    one more; it never solves with B.
+    Ge, Jin, Kakade, Netrapalli and Sidford (2016). The inner iteration starts at WΓ with Γ = (WᴴBW)⁻¹WᴴAW, so that a
+    constant error reduction is sufficient; here it takes `accuracy` √κ(B) inner steps. λ₁(B) is bounded by Lanczos, and
+    λₙ(B) is estimated by the smallest Ritz value of the same run, an upper estimate, which makes the momentum too small
+    but never unstable. The columns are orthonormalised sequentially, so that the first column, which is the state, is
+    independent of the others. Each step takes one product with A per column, and one product with B per column and
+    inner step plus one more; no solves with B.
     """
 
     block: int = 1
@@ -60,17 +61,17 @@ class GenELinK(Method):
         real(self.accuracy, "accuracy")
 
     def setup(self, products: Products, rng: np.random.Generator) -> Constants:
-        """Bounds of the spectrum of B."""
+        """Bound the spectrum of B by Lanczos."""
         if products.identity:
             return Constants(1.0, 1.0, rng)
         x = random_vector(products, rng)
         process = LanczosProcess(lambda v, _: products.apply_B(v), lambda y: (y, y), x, x)
-        largest = largest_eigenvalue(process, BOUND_STEPS)
+        largest = largest_eigenvalue(process, BOUND_LANCZOS_STEPS)
         least = float(process.ritz(0, 0)[0][0])
         return Constants(1 / largest, math.sqrt(largest / max(least, products.eps * largest)), rng)
 
     def first(self, products: Products, x: Array, memory: Constants) -> State:
-        """The start and random columns."""
+        """The start, with random additional columns."""
         others = [random_vector(products, memory.rng) for _ in range(self.block - 1)]
         return _state(products, np.column_stack([x, *others]), memory.reach, memory.root)
 
@@ -88,7 +89,7 @@ class GenELinK(Method):
 
 
 def _state(products: Products, W: Array, reach: float, root: float) -> State:
-    """The first column of W, whose columns are made B-orthonormal one after the other."""
+    """The state of the first column of W, after sequential B-orthonormalisation of all columns."""
     kept: list[tuple[Array, Array]] = []
     for column in (W / column_norms(W)).T:
         w, Bw = np.ascontiguousarray(column), products.apply_B(np.ascontiguousarray(column))
@@ -97,7 +98,7 @@ def _state(products: Products, W: Array, reach: float, root: float) -> State:
             for v, Bv in kept:
                 c = np.vdot(v, Bw)
                 w, Bw = w - c * v, Bw - c * Bv
-        # a column that depends on those before it is lost
+        # drop a column that is linearly dependent on the previous ones
         if kept and np.vdot(w, Bw).real <= (1e3 * products.eps) ** 2:
             continue
         norm = products.B_norm(w, Bw)

@@ -17,34 +17,35 @@ from ...typing import Array
 
 
 class Space(NamedTuple):
-    """B-orthonormal columns V with A V and B V."""
+    """A B-orthonormal basis V with A V and B V."""
 
     V: Array
     AV: Array
     BV: Array
 
     def joined(self, v: Array, Av: Array, Bv: Array) -> Space:
-        """One column more."""
+        """The basis with one more column."""
         return Space(*(np.column_stack([M, m]) for M, m in zip(self, (v, Av, Bv), strict=True)))
 
     def reduced(self, most: int, keep: int) -> Space:
-        """The best `keep` Ritz vectors in place of more than `most` columns."""
+        """Thick restart: keep the best `keep` Ritz vectors if the basis has more than `most` columns."""
         return self if self.V.shape[1] <= most else Space(*(M @ self.ritz(keep) for M in self))
 
     def ritz(self, count: int) -> Array:
-        """The coefficients of the `count` best Ritz vectors, ascending."""
+        """The coefficients of the `count` best Ritz vectors, in ascending order of Ritz values."""
         H = self.V.conj().T @ self.AV
         return np.asarray(np.linalg.eigh((H + H.conj().T) / 2)[1][:, -count:])
 
 
 @dataclass(frozen=True)
 class JacobiDavidson(Method):
-    """The best Ritz pair (θ, u) of a space that grows by a correction t ⟂ Bu with (A − θB)t ≈ −(A − θB)u.
+    """Jacobi–Davidson: the best Ritz pair (θ, u) of a subspace expanded by corrections t ⟂ Bu.
 
-    Sleijpen and van der Vorst (1996), Fokkema, Sleijpen and van der Vorst (1998), restricted to the symmetric-definite
-    case: (I − Bu uᴴ)(A − θB)(I − u uᴴB)t = −r is Hermitian and solved by MINRES. Fixed here: `minres_steps` of it,
-    without a preconditioner, and a restart from the `keep` best Ritz vectors when there are more than `max_basis`. One
-    product with A and B each for a step of MINRES, and one more; it never solves with B.
+    Sleijpen and van der Vorst (1996), Fokkema, Sleijpen and van der Vorst (1998), for the symmetric-definite case: the
+    correction equation (I − Bu uᴴ)(A − θB)(I − u uᴴB)t = −r is Hermitian and solved by MINRES. Our choices:
+    `minres_steps` steps without preconditioner, and a thick restart with the `keep` best Ritz vectors when the basis
+    exceeds `max_basis`. Each MINRES step takes one product each with A and B, and each outer step one more; no solves
+    with B.
     """
 
     minres_steps: int = 12
@@ -59,13 +60,13 @@ class JacobiDavidson(Method):
         whole(self.keep, "keep", 1, self.max_basis)
 
     def first(self, products: Products, x: Array, memory: Any) -> State:
-        """A space of one vector."""
+        """A subspace of one vector."""
         state = super().first(products, x, None)
         columns = (M[:, None] / state.b**0.5 for M in (state.x, state.Ax, state.Bx))
         return _best(products, Space(*columns))
 
     def step(self, state: State) -> State:
-        """The correction becomes a column; where it has nothing new, the space begins again with its Ritz vector."""
+        """Expand the subspace by the correction; if it is numerically dependent, restart from the Ritz vector."""
         products, space, norm = state.products, state.memory, state.products.kernels.norm
         t = self._correction(state)
         V, BV = np.column_stack([products.found, space.V]), np.column_stack([products.B_found, space.BV])
@@ -82,7 +83,7 @@ class JacobiDavidson(Method):
         return _best(products, joined.reduced(self.max_basis, self.keep))
 
     def _correction(self, state: State) -> Array:
-        """t of the correction equation by MINRES: Lanczos, and the least residual over its space."""
+        """The solution t of the correction equation by MINRES: minimal residual over a Krylov space."""
         products, axpy = state.products, state.products.kernels.axpy
         u, Bu, value = state.x, state.Bx, state.value
 

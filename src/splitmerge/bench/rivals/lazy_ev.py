@@ -1,4 +1,4 @@
-"""LazyEV: shift-and-invert from above, with a shift that finds its way and systems solved by conjugate gradients."""
+"""LazyEV: shift-invert iteration from above with an adaptive shift and linear systems solved by conjugate gradients."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from ...problem.products import Products
 from ...problem.start import random_vector
 from ...typing import Array
 
-BOUND_STEPS = 80
+# Lanczos steps of the bounds of the spectra of A and B.
+BOUND_LANCZOS_STEPS = 80
 
 
 class Setup(NamedTuple):
-    """A number that no eigenvalue of (A, B) should exceed, and the diagonal of B."""
+    """An estimated upper bound of the spectrum of (A, B), and the diagonal preconditioner of B."""
 
     top: float
     P: Prepared | None
 
 
 class Shift(NamedTuple):
-    """λ, how much further up it was before, how many steps are left before it is moved, and whether it is the last."""
+    """The shift λ, its last decrease, the steps left before its next change, and whether it is final."""
 
     value: float
     moved: float
@@ -43,15 +44,15 @@ class Shift(NamedTuple):
 
 @dataclass(frozen=True)
 class LazyEV(Method):
-    """x ← (λB − A)⁻¹Bx nearly, with λ > λ₁ that comes down to λ₁ as fast as x allows.
+    """Inexact shift-invert iteration x ≈ (λB − A)⁻¹Bx with a shift λ > λ₁ that decreases towards λ₁.
 
-    Allen-Zhu and Li (2017), whose AppxPCA± is that of LazySVD (2016): after some steps
-    Δ = ½/(xᴴB(λB − A)⁻¹Bx) is at least half of λ − λ₁, λ becomes λ − Δ/2, and so on until Δ ≤ `gap` λ/3; then λ stays.
-    No knowledge of λ₂ is needed, but the steps with the last λ are fast only if `gap` is not far above (λ₁ − λ₂)/λ₁.
-    Fixed here: `steps` before λ is moved, None for 2 log n; λ begins at twice λ₁(A)/λₙ(B), both from Lanczos; the
-    systems are solved by conjugate gradients from x/(λ − μ), preconditioned by the diagonal of B, to a residual
-    `reduction` times that of the eigenproblem; negative curvature undoes the last move of λ twice over. One product
-    with A and B each an inner step, and one more; it never solves with B.
+    Allen-Zhu and Li (2017), with AppxPCA± from LazySVD (2016): after some steps, Δ = ½/(xᴴB(λB − A)⁻¹Bx) is at least
+    half of λ − λ₁, and λ is replaced by λ − Δ/2, until Δ ≤ `gap` λ/3; then λ is fixed. λ₂ need not be known, but
+    convergence with the final λ is fast only if `gap` is not much larger than (λ₁ − λ₂)/λ₁. Our choices: `steps` steps
+    between changes of λ (None: 2 log n); the first λ is 2 λ₁(A)/λₙ(B), both estimated by Lanczos; the systems are
+    solved by conjugate gradients from x/(λ − μ), preconditioned by the diagonal of B, to a residual of `reduction`
+    times that of the eigenproblem; negative curvature increases λ by twice its last decrease. Each inner step takes one
+    product each with A and B, and each outer step one more; no solves with B.
     """
 
     gap: float = 0.01
@@ -67,7 +68,7 @@ class LazyEV(Method):
             whole(self.steps, "steps", 1)
 
     def setup(self, products: Products, rng: np.random.Generator) -> Setup:
-        """Where λ begins."""
+        """Estimate the first shift."""
         lowest, highest = _ends(products.apply_plain_A, products, rng)
         least, most = (1.0, 1.0) if products.identity else _ends(products.apply_B, products, rng)
         top = 2 * max(abs(lowest), abs(highest)) / max(least, products.eps * most)
@@ -75,7 +76,7 @@ class LazyEV(Method):
         return Setup(top, Diagonal().prepare(products) if entries else None)
 
     def first(self, products: Products, x: Array, memory: Setup) -> State:
-        """The start; A may have been shifted since the set-up."""
+        """The start with its shift, corrected for a shift of A since the set-up."""
         state = super().first(products, x, None)
         top = max(memory.top + products.scale.shift, 2 * state.value)
         state.memory = Shift(top, top, self._count(products), False, memory.P)
@@ -85,7 +86,7 @@ class LazyEV(Method):
         return self.steps or math.ceil(2 * math.log(products.n + 1))
 
     def step(self, state: State) -> State:
-        """One application of the inverse, and a new λ when it is time for one."""
+        """One inexact shift-invert step, and a new λ if it is due."""
         products, shift = state.products, state.memory
         y = self._inverse(state, shift)
         if y is None:
@@ -96,14 +97,14 @@ class LazyEV(Method):
         if shift.last or shift.left > 1:
             return following
         delta = 0.5 * state.b / products.kernels.dot(state.Bx, y)
-        # where x is still far from an eigenvector Δ promises too much: λ must stay above what x itself shows
+        # far from convergence Δ overestimates: keep λ above the Rayleigh quotient
         value = max(shift.value - delta / 2, following.value + delta / 4)
         last = delta <= self.gap * value / 3
         following.memory = Shift(value, delta / 2, self._count(products), last, shift.P)
         return following
 
     def _inverse(self, state: State, shift: Shift) -> Array | None:
-        """(λB − A)⁻¹Bx nearly; None when λB − A turns out not to be positive definite."""
+        """An approximation of (λB − A)⁻¹Bx by CG; None if λB − A is found not to be positive definite."""
         products = state.products
         dot, norm, axpy = products.kernels.dot, products.kernels.norm, products.kernels.axpy
         room = shift.value - state.value
@@ -144,10 +145,10 @@ def _refuse(curvature: float) -> NoReturn:
 
 
 def _ends(multiply: Callable[[Array], Array], products: Products, rng: np.random.Generator) -> tuple[float, float]:
-    """The extreme Ritz values of a Hermitian matrix."""
+    """The extreme Ritz values of a Hermitian matrix after a few Lanczos steps."""
     x = random_vector(products, rng)
     process = LanczosProcess(lambda v, _: multiply(v), lambda y: (y, y), x, x)
-    while process.steps < BOUND_STEPS and not process.exhausted:
+    while process.steps < BOUND_LANCZOS_STEPS and not process.exhausted:
         process.extend()
     values = process.ritz(0, process.steps - 1)[0]
     return float(values[0]), float(values[-1])

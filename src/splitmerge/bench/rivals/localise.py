@@ -1,4 +1,4 @@
-"""A − μB factorised: to solve with it, and to see by its inertia when only one pair is left to converge to."""
+"""Factorisations of A − μB for shift-invert solves, and inertia counts that isolate the leading eigenvalue."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from ...verification.inertia import count_below
 
 
 class Guard(NamedTuple):
-    """All eigenvalues but the wanted one and those found before are below `low` (None: that is not known yet).
+    """All eigenvalues except the target and those already locked are below `low` (None: not yet known).
 
-    `tried` is the residual at which it was last looked at.
+    `tried` is the residual at the last inertia count.
     """
 
     low: float | None = None
     tried: float = math.inf
 
     def holds(self, state: State) -> bool:
-        """Can this state, if it converges, converge to nothing but the wanted pair?"""
+        """Is the target the only eigenpair that this state can converge to?"""
         return self.low is not None and state.finite and state.value >= self.low
 
     def tested(self, state: State, Tx: Array) -> Guard:
-        """The guard after a look at a state, Tx = B⁻¹Ax.
+        """The guard after a test of a state with Tx = B⁻¹Ax.
 
-        With ρ = ‖Ax − μBx‖ in the norm of B⁻¹ there is an eigenvalue in [μ − ρ, μ + ρ]. When it is the only one above
-        μ − ρ it is the wanted one, and Rayleigh quotient iteration stays with it (Beattie and Fox 1989). One
-        factorisation, made only when ρ has been halved since the last.
+        With ρ = ‖Ax − μBx‖ in the B⁻¹-norm, there is an eigenvalue in [μ − ρ, μ + ρ]. If it is the only one above
+        μ − ρ, it is the target, and Rayleigh quotient iteration converges to it (Beattie and Fox 1989). The inertia
+        count takes one factorisation, computed only if ρ has been halved since the last one.
         """
         products, axpy, value = state.products, state.products.kernels.axpy, state.value
         error = axpy(state.Bx, state.Ax.copy(), a=-value)
         rho = math.sqrt(max(products.kernels.dot(error, axpy(state.x, Tx.copy(), a=-value)), 0.0) / state.b)
         low = value - rho
-        # A is positive semidefinite: below zero there is nothing to be told apart
+        # A is positive semidefinite, so an inertia count below zero gives no information
         if rho > self.tried / 2 or low <= 0:
             return self
         below = count_below(products, low - products.scale.shift)
@@ -51,15 +51,15 @@ class Guard(NamedTuple):
 
 
 def need_entries(products: Products, method: Method) -> None:
-    """Refuse what cannot be factorised."""
+    """Raise ValueError if A or B is matrix-free, because A − μB must be factorised."""
     if not products.pencil.has_entries:
-        raise ValueError(f"{method!r} factorises A − μB and needs the entries of A and B; give matrices, not operators")
+        raise ValueError(f"{method!r} factorises A − μB and needs the entries of A and B; give matrices")
 
 
 def inverse_applied(state: State, value: float) -> Array | None:
-    """y = (A − μB)⁻¹Bx for μ = `value`, among the vectors B-orthogonal to those found: PᴴKPy = Bx.
+    """y = (A − μB)⁻¹Bx for μ = `value`, restricted to the B-orthogonal complement of the locked vectors: PᴴKPy = Bx.
 
-    It takes a solve with K for each vector found. None: the system cannot be solved, as μ is an eigenvalue.
+    Takes one more solve with K per locked vector. None if the system is singular, because μ is an eigenvalue.
     """
     products, found = state.products, state.products.B_found
     factor = _factor(products, value - products.scale.shift)
@@ -77,7 +77,7 @@ def inverse_applied(state: State, value: float) -> Array | None:
 
 
 def _factor(products: Products, value: float) -> DenseShifted | SparseShifted | None:
-    """A − μB factorised; where that is exactly singular, for the next μ that rounding cannot tell from this one."""
+    """A factorisation of A − μB; if it is exactly singular, with μ perturbed by a rounding error."""
     nudge = 4 * products.eps * max(abs(value), products.scale.radius)
     for mu in (value, value + nudge):
         try:

@@ -1,4 +1,4 @@
-"""Auchmuty's quartic, and its least value along a line."""
+"""Auchmuty's quartic, and its exact line search."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def quartic(state: State) -> float:
 
 
 def line_search(state: State, along: Direction, slope: float) -> float:
-    """The t for which G(x + td) is least: a root of a cubic; `slope` is −dᴴ∇G(x)."""
+    """The t that minimises G(x + td), a root of a cubic; `slope` is −dᴴ∇G(x)."""
     dot = state.products.kernels.dot
     xBd, dBd, dAd = dot(state.x, along.Bd), dot(along.d, along.Bd), dot(along.d, along.Ad)
     if not dBd > 0:
         return 0.0
-    # G(x + τd/‖d‖_B) − G(x) has the derivative τ³ + 3aτ² + bτ + c
+    # d/dτ G(x + τd/‖d‖_B) = τ³ + 3aτ² + bτ + c
     length = math.sqrt(dBd)
     a, b, c = xBd / length, (2 * xBd**2 - dAd) / dBd + state.b, -slope / length
 
@@ -43,7 +43,7 @@ def _roots(a: float, b: float, c: float) -> list[float]:
 
 
 def _polished(t: float, a: float, b: float, c: float) -> float:
-    """Two steps of Newton's: near an eigenvector c and one root are tiny, and subtracting a has spoilt it."""
+    """Two Newton steps: close to an eigenvector one root is tiny, and subtracting a cancels its digits."""
     for _ in range(2):
         derivative = b + t * (6 * a + 3 * t)
         if derivative:

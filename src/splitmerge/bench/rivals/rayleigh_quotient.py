@@ -1,4 +1,4 @@
-"""Rayleigh quotient iteration, kept from going to another pair."""
+"""Rayleigh quotient iteration with guaranteed convergence to the leading pair."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from .localise import Guard, inverse_applied, need_entries
 
 @dataclass(frozen=True)
 class RayleighQuotientIteration(Method):
-    """x ← (A − μB)⁻¹Bx with μ the Rayleigh quotient, after as many power steps as it takes to be sure of the pair.
+    """x ← (A − μB)⁻¹Bx with the Rayleigh quotient μ, after power steps until the leading pair is isolated.
 
-    Parlett (1974) has the iteration, which converges cubically but to any pair. Szyld (1988) begins with another
-    iteration and changes over when the residual shows that only one eigenvalue is left; here that one is the power
-    method, and the inertia of A − (μ − ρ)B shows it. One product with A and one solve with B a power step; one
-    factorisation, one solve with it and a product with A and B each a step of the iteration proper.
+    The iteration (Parlett 1974) converges cubically, but to an arbitrary pair. Following Szyld (1988), another
+    iteration precedes it until the residual isolates one eigenvalue; here the power method, with the inertia of
+    A − (μ − ρ)B as criterion. A power step takes one product with A and one solve with B; a step of Rayleigh quotient
+    iteration one factorisation, one solve with it, and one product each with A and B.
     """
 
     inner: InnerSolver | None = None
 
     def setup(self, products: Products, rng: np.random.Generator) -> None:
-        """Nothing to set up, but entries to ask for."""
+        """Check that A and B have entries."""
         need_entries(products, self)
 
     def first(self, products: Products, x: Array, memory: None) -> State:
-        """Nothing is known yet."""
+        """The start, with an empty guard."""
         return super().first(products, x, Guard())
 
     def step(self, state: State) -> State:
-        """A step of the iteration where the guard allows it, otherwise one of the power method."""
+        """A Rayleigh quotient step if the guard allows it, otherwise a power step."""
         guard: Guard = state.memory
         if guard.low is not None:
             y = inverse_applied(state, state.value)
-            # μ is an eigenvalue to rounding: x stays
+            # keep x if μ is an eigenvalue to working precision
             following = start(state.products, state.x if y is None else y, guard)
             if guard.holds(following):
                 return following

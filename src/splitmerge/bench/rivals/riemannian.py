@@ -1,4 +1,4 @@
-"""Optimisation of the Rayleigh quotient on the manifold {xᴴBx = 1}."""
+"""Riemannian optimisation of the Rayleigh quotient on the manifold {xᴴBx = 1}."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from ...solvers.protocol import InnerSolver
 from ...typing import Array
 from .direction import Direction, Past, ascent, conjugated, moved, scaled
 
-# so often the trial step is shortened: the quotient cannot be seen to change any more
-SHORTEST = 60
+# Backtracking steps, after which the change of the Rayleigh quotient is below rounding.
+MAX_BACKTRACKING_STEPS = 60
 
 
 class _OnSphere(Method):
     def first(self, products: Products, x: Array, memory: Any) -> State:
-        """The start, of B-norm 1."""
+        """The start, B-normalised."""
         state = super().first(products, x, None)
         return scaled(state, state.b**-0.5)
 
 
 @dataclass(frozen=True)
 class RiemannianGradient(_OnSphere):
-    """x ← the B-normalised x + t(B⁻¹Ax − μx), the gradient in the metric of B, t by Armijo's rule.
+    """Riemannian gradient ascent: x + t(B⁻¹Ax − μx), B-normalised, with Armijo backtracking for t.
 
-    Absil, Mahony and Sepulchre (2008, sections 4.2 and 4.6), with normalisation for the retraction. Fixed here: the
-    first trial step of all is 1/μ (the power method's), later ones are twice the last step; a step is accepted that
-    gains `sufficient` of what the slope promises (with much less than a half the steps may overshoot for ever), and
-    otherwise shortened to `shorten` of it. One product with A and one solve a step, whatever the number of trials:
-    along x + td everything follows from Ax, Ad, Bx and Bd.
+    Absil, Mahony and Sepulchre (2008, sections 4.2 and 4.6), with normalisation as retraction and the gradient in the
+    B-metric. Our choices: the first trial step is 1/μ (that of the power method), later ones are twice the last step;
+    a step is accepted if it gains the fraction `sufficient` of the gain predicted by the slope (with much less than ½
+    the steps may overshoot forever), otherwise it is multiplied by `shorten`. Each step takes one product with A and
+    one solve with B, whatever the number of trials, because all quantities along x + td follow from Ax, Ad, Bx and Bd.
     """
 
     inner: InnerSolver | None = None
@@ -48,11 +48,11 @@ class RiemannianGradient(_OnSphere):
         real(self.shorten, "shorten", below=1)
 
     def step(self, state: State) -> State:
-        """Backtrack from the trial step."""
+        """One gradient step with backtracking."""
         g = ascent(state, state.value)
         t = 2 * state.memory if state.memory is not None else 1 / state.value
         ray = _Ray.along(state, g, g)
-        for _ in range(SHORTEST):
+        for _ in range(MAX_BACKTRACKING_STEPS):
             if ray.gain(t) >= self.sufficient * t * 2 * ray.slope / state.b:
                 break
             t *= self.shorten
@@ -64,7 +64,7 @@ class RiemannianGradient(_OnSphere):
 class _Ray(NamedTuple):
     """The Rayleigh quotient along x + td: μ + (2t slope + t² curvature) / (b + 2t mixed + t² square).
 
-    The slope is dᴴ(Ax − μBx) as it is: that of a difference of quotients would be lost long before x has converged.
+    The slope is computed as dᴴ(Ax − μBx), because a difference of quotients loses all digits close to convergence.
     """
 
     slope: float
@@ -75,17 +75,17 @@ class _Ray(NamedTuple):
 
     @classmethod
     def along(cls, state: State, along: Direction, g: Direction) -> _Ray:
-        """For a direction, g the gradient."""
+        """The quotient along a direction, given the gradient g."""
         dot, square = state.products.kernels.dot, state.products.kernels.dot(along.d, along.Bd)
         curvature = dot(along.d, along.Ad) - state.value * square
         return cls(dot(along.d, g.Bd), curvature, state.b, dot(state.x, along.Bd), square)
 
     def gain(self, t: float) -> float:
-        """By how much the quotient is larger at t than at 0."""
+        """The increase of the quotient from 0 to t."""
         return (2 * t * self.slope + t * t * self.curvature) / (self.b + 2 * t * self.mixed + t * t * self.square)
 
     def best(self) -> float:
-        """Where it is largest: slope b + curvature b t + (curvature mixed − slope square) t² = 0."""
+        """The maximiser t: slope b + curvature b t + (curvature mixed − slope square) t² = 0."""
         middle = self.curvature * self.b
         quadratic = self.curvature * self.mixed - self.slope * self.square
         denominator = math.sqrt(max(middle**2 - 4 * quadratic * self.slope * self.b, 0.0)) - middle
@@ -94,17 +94,17 @@ class _Ray(NamedTuple):
 
 @dataclass(frozen=True)
 class RiemannianConjugateGradient(_OnSphere):
-    """x ← the B-normalised x + td, d the gradient in the metric of B made conjugate to the last d, t the best.
+    """Riemannian nonlinear conjugate gradients in the B-metric, with exact line search.
 
-    Absil, Mahony and Sepulchre (2008, section 8.3): Polak–Ribière, where not negative; transport by projection onto the
-    tangent space; normalisation for the retraction; the exact line search solves a quadratic equation. Where d
-    does not ascend it is the gradient. One product with A and one solve a step.
+    Absil, Mahony and Sepulchre (2008, section 8.3): Polak–Ribière with β ≥ 0, vector transport by projection onto the
+    tangent space, normalisation as retraction; the exact line search solves a quadratic equation. If the direction is
+    not an ascent direction, it is replaced by the gradient. Each step takes one product with A and one solve with B.
     """
 
     inner: InnerSolver | None = None
 
     def step(self, state: State) -> State:
-        """The best point of the circle through x in direction d."""
+        """Move to the maximum along the conjugate direction."""
         direction = g = ascent(state, state.value)
         past: Past | None = state.memory
         if past is None:

@@ -131,20 +131,13 @@ def choose_route(
     >>> choose_route(50000, 20000, 10**6, 10, shrunk=True, automatic=False, sparse=True, keep=False).name
     'products'
     """
-    n, p = float(rows), float(columns)
     if keep:
         return Route("columns", "The covariance within classes was formed and factorised, as it is to be stored.")
-    singular = not shrunk and p > n - classes
-    cost = {
-        "columns": n * p**2 + (EIGEN_CUBES if singular else CHOLESKY_CUBES) * p**3,
-        "rows": n**2 * p + (CHOLESKY_CUBES if shrunk else EIGEN_CUBES) * n**3,
-    }
-    if not (shrunk or singular):
-        # without a diagonal, the Gram matrix of the rows only represents a singular covariance
-        del cost["rows"]
+    cost = _factorisation_costs(float(rows), float(columns), classes, shrunk=shrunk)
     room = MEMORY_SHARE * free_memory()
     bytes_per_entry = (3 if automatic else 2) * 8.0
-    fits = {name: cost[name] for name in cost if bytes_per_entry * (p if name == "columns" else n) ** 2 <= room}
+    sizes = {"columns": float(columns), "rows": float(rows)}
+    fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}
     if shrunk and not automatic and (sparse or not fits):
         fits["products"] = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
     if not fits:
@@ -154,6 +147,19 @@ def choose_route(
         )
     name = min(fits, key=lambda each: fits[each])
     return Route(name, f"For {rows}×{columns} data with {entries} entries in {classes} classes, {_ROUTES[name]}.")
+
+
+def _factorisation_costs(n: float, p: float, classes: int, *, shrunk: bool) -> dict[str, float]:
+    """Operations of forming and factorising the p×p covariance, or the n×n Gram matrix of the rows."""
+    singular = not shrunk and p > n - classes
+    cost = {
+        "columns": n * p**2 + (EIGEN_CUBES if singular else CHOLESKY_CUBES) * p**3,
+        "rows": n**2 * p + (CHOLESKY_CUBES if shrunk else EIGEN_CUBES) * n**3,
+    }
+    if not (shrunk or singular):
+        # without a diagonal, the Gram matrix of the rows only represents a singular covariance
+        del cost["rows"]
+    return cost
 
 
 _ROUTES = {

@@ -107,8 +107,7 @@ class Basis(Waiting):
                     H[j, j - 1] = beta
                 self.size, self.reach = j + 1, 1
                 self.products += 1
-                if alpha < self.lowest:
-                    self.lowest = alpha
+                self.lowest = min(self.lowest, alpha)
                 if abs(alpha) > self.radius:
                     self.radius = abs(alpha)
                 length = norm(w)

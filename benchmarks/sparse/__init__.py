@@ -1,0 +1,1 @@
+"""`sm.solve` against other solvers on sparse pairs: `python -m benchmarks sparse`."""

@@ -1,0 +1,190 @@
+"""`splitmerge demo`: all methods on one synthetic pair, as a table and a convergence plot."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import Code, Mistake, add_common, add_json, check_writable, epilog
+from ..output import say, say_json
+
+if TYPE_CHECKING:
+    from ...methods.protocol import Method
+    from ...objective.state import State
+    from ...solution.solution import Solution
+    from ...typing import Array
+
+EXAMPLES = """\
+  splitmerge demo                          the table, and a plot in out/demo.png
+  splitmerge demo --n 64 --kappa 100       another pair
+  splitmerge demo --n 64 --json            machine-readable output"""
+
+SINE_TOLERANCE = 1e-5
+HEAD = ("method", "steps", "A prod", "B prod", "B solves", "P solves", "ms", "sin θ", "residual", "λ error")
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of one method; `error` is the relative error of the eigenvalue, `sines` has sin θ per step."""
+
+    name: str
+    solution: Solution
+    error: float
+    sines: list[float] = field(repr=False)
+
+
+def add(subparsers: Any) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="run all methods on a built-in pair: a table and a convergence plot",
+        description="Compute the leading eigenpair of a synthetic problem by every method, to sin θ ≤ 1e-5.",
+        epilog=epilog(EXAMPLES),
+    )
+    parser.add_argument("--n", type=int, default=256, help="order of the matrices (default: 256)")
+    parser.add_argument("--kappa", type=float, default=10.0, help="condition number of B (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the pair and the start (default: 0)")
+    parser.add_argument(
+        "--out", default="out/demo.png", metavar="FILE", help="convergence plot (default: out/demo.png)"
+    )
+    add_json(parser)
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve the pair by all methods, and print and plot the results."""
+    if args.n < 2 or not 1 <= args.kappa < math.inf or args.seed < 0:
+        raise Mistake("give --n of at least 2, a finite --kappa of at least 1 and a non-negative --seed")
+    picture = _picture(args.out)
+    title = f"Synthetic pair, n = {args.n}, κ(A) = 100, κ(B) = {args.kappa:g}"
+    rows = compare(args.n, args.kappa, args.seed)
+    if picture:
+        draw(rows, title, Path(args.out))
+    if args.json:
+        from ...bench.provenance import provenance
+
+        methods = [_as_json(row) for row in rows]
+        told = {"title": title, "methods": methods, "picture": args.out if picture else None}
+        say_json(told | {"provenance": provenance(args.typed, args.seed)})
+        return Code.SUCCESS
+    drawn = f"Convergence plot: {args.out}" if picture else "No plot: matplotlib is not installed."
+    say(f"{title}: leading pair to sin θ ≤ {SINE_TOLERANCE:g}\n\n{as_table(rows)}\n")
+    say(f"P is the preconditioner; times exclude the set-up (checks, factorisation).\n{drawn}\n")
+    say(next(row for row in rows if row.name == "Split-Merge").solution.explain())
+    return Code.SUCCESS
+
+
+def methods() -> dict[str, Method]:
+    """All methods of the library, some with several options."""
+    import splitmerge as sm
+
+    return {
+        "gradient descent": sm.GradientDescent(),
+        "power": sm.Power(),
+        "mirror descent, sampled step": sm.MirrorDescent(stepsize=sm.Sampled()),
+        "mirror descent, adaptive step": sm.MirrorDescent(),
+        "Split-Merge": sm.SplitMerge(),
+        "Split-Merge, CG(30)": sm.SplitMerge(inner=sm.ConjugateGradient(30, sm.Diagonal())),
+        "Lanczos, three-term": sm.Lanczos(reorthogonalise=False),
+        "Lanczos, reorthogonalised": sm.Lanczos(),
+        "locally optimal": sm.LocallyOptimal(),
+        "accelerated (the default)": sm.Accelerated(),
+    }
+
+
+def compare(n: int, kappa: float, seed: int) -> list[Row]:
+    """Solve the pair with each method from the same start."""
+    import scipy.linalg
+
+    from ...gallery import synthetic_pair
+    from ...run.rules import SineAngle
+    from ...solve import solve
+
+    A, B = synthetic_pair(n, kappa, rng=seed)
+    values, vectors = scipy.linalg.eigh(A, B, subset_by_index=[n - 1, n - 1])
+    u = vectors[:, 0]
+    rows = []
+    for name, method in methods().items():
+        sines: list[float] = []
+
+        def watch(state: State, sines: list[float] = sines) -> None:
+            sines.append(angle(state.vector, u, B))
+
+        # a timed run without callback, then a run that records sin θ for the plot
+        solution = solve(A, B, method=method, stop=SineAngle(u, SINE_TOLERANCE), rng=seed)
+        solve(A, B, method=method, stop=SineAngle(u, SINE_TOLERANCE), rng=seed, callback=watch)
+        error = abs(float(solution.eigenvalues[0]) - float(values[0])) / float(values[0])
+        rows.append(Row(name, solution, error, sines))
+    return rows
+
+
+def angle(x: Array, u: Array, B: Array) -> float:
+    """sin of the B-angle between x and the B-normalised u."""
+    d = x - u * (u @ (B @ x))
+    return math.sqrt((d @ (B @ d)) / (x @ (B @ x)))
+
+
+def as_table(rows: list[Row]) -> str:
+    """A text table with one line per method."""
+    widths = (-30, 7, 8, 8, 10, 10, 9, 10, 10, 10)
+    lines = [_line(HEAD, widths)]
+    lines.append("─" * len(lines[0]))
+    for row in rows:
+        counts, solution = row.solution.counts, row.solution
+        cells = (counts.A_products, counts.B_products, counts.B_solves, counts.P_solves)
+        sizes = (row.sines[-1], float(solution.residuals[0]), row.error)
+        ms = f"{1e3 * solution.seconds.iteration:.2f}"
+        lines.append(_line((row.name, str(solution.steps), *map(str, cells), ms, *(f"{x:.1e}" for x in sizes)), widths))
+    return "\n".join(lines)
+
+
+def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
+    return "".join(f"{cell:{'<' if w < 0 else '>'}{abs(w)}}" for cell, w in zip(cells, widths, strict=True))
+
+
+def _as_json(row: Row) -> dict[str, Any]:
+    solution = row.solution
+    return {
+        "name": row.name,
+        "method": repr(solution.method),
+        "eigenvalue": solution.eigenvalues[0],
+        "error": row.error,
+        "residual": solution.residuals[0],
+        "sine": row.sines[-1],
+        "steps": solution.steps,
+        "counts": solution.counts,
+        "seconds": solution.seconds,
+        "products": solution.history.products,
+        "sines": row.sines,
+    }
+
+
+def _picture(out: str) -> bool:
+    """Is matplotlib installed? Creates the folder of the plot and checks that it is writable."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    Path(out).parent.mkdir(parents=True, exist_ok=True)
+    check_writable(out, "--out")
+    return True
+
+
+def draw(rows: list[Row], title: str, path: Path) -> None:
+    """Plot sin θ against products with A, a machine-independent cost, on logarithmic axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for i, row in enumerate(rows):
+        style = ("-", "--", "-.", ":")[i % 4]
+        axes.loglog(row.solution.history.products, row.sines, style, color=f"C{i}", label=row.name, linewidth=1.8)
+    axes.axhline(SINE_TOLERANCE, color="grey", linewidth=0.8)
+    axes.set(xlabel="products with A", ylabel="sin θ to the leading eigenvector", title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=120)

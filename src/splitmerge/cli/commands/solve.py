@@ -1,0 +1,192 @@
+"""`splitmerge solve`: compute eigenpairs of a pair from files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read
+from ..output import complain, say, say_json
+
+if TYPE_CHECKING:
+    from ...solution.solution import Solution
+
+# Default number of eigenpairs, as in eigsh.
+DEFAULT_PAIR_COUNT = 6
+POLICIES = ("error", "ridge", "restrict")
+
+EXAMPLES = """\
+  splitmerge solve K.mtx M.mtx -k 10 --which smallest     the ten smallest eigenvalues of K u = λ M u
+  splitmerge solve pair.npz --sigma 2.5 --certify         the six nearest to 2.5, verified by inertia counts
+  splitmerge solve K.mtx M.mtx -o modes.npz --quiet       save all results for splitmerge.load
+  splitmerge solve K.mtx M.mtx --method split-merge --inner cg --preconditioner diagonal -k 1
+  splitmerge solve K.mtx M.mtx --json                     machine-readable output"""
+
+
+def add(subparsers: Any) -> None:
+    """Add the parser of this command."""
+    parser = subparsers.add_parser(
+        "solve",
+        help="compute eigenpairs of a pair from files",
+        description="Compute a few eigenpairs of A u = λ B u: the largest, the smallest or those nearest to a shift.",
+        epilog=epilog(EXAMPLES, FILES),
+    )
+    add_pair(parser)
+    _add_question(parser)
+    _add_method(parser)
+    _add_output(parser)
+    add_common(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("problem")
+    group.add_argument(
+        "-k", type=int, metavar="N", help=f"number of eigenpairs (default: min({DEFAULT_PAIR_COUNT}, n))"
+    )
+    which = ("largest", "smallest", "magnitude", "ends")
+    group.add_argument("--which", choices=which, default="largest", help="part of the spectrum (default: largest)")
+    group.add_argument("--sigma", type=float, metavar="S", help="eigenvalues nearest to S (shift-invert)")
+    group.add_argument("--tol", type=float, default=1e-8, metavar="T", help="relative residual norm (default: 1e-8)")
+    group.add_argument("--certify", action="store_true", help="verify by inertia counts that no eigenvalue is missing")
+    group.add_argument(
+        "--b-policy",
+        choices=POLICIES,
+        default="error",
+        help="for a singular B: raise an error, add a ridge, or restrict to its range (default: error)",
+    )
+
+
+def _add_method(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("method")
+    group.add_argument(
+        "--method",
+        metavar="NAME",
+        help="default, accelerated, locally-optimal, split-merge, power, mirror-descent, gradient-descent, lanczos, or "
+        "a method of splitmerge.bench.rivals; an unknown name lists them all",
+    )
+    group.add_argument("--inner", choices=("cholesky", "cg"), help="inner solver for B (default: automatic)")
+    group.add_argument("--inner-steps", type=int, metavar="N", help="at most N CG steps per solve")
+    group.add_argument("--preconditioner", metavar="NAME", help="diagonal, incomplete-cholesky or multigrid")
+    group.add_argument("--max-steps", type=int, metavar="N", help="stop after N steps per eigenpair")
+    group.add_argument("--max-seconds", type=float, metavar="S", help="stop after S seconds, excluding set-up")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random start (default: 0)")
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output", metavar="FILE", help="save all results (.npz) or the values (.csv)")
+    group.add_argument("--report", metavar="FILE", help="write an HTML report, e.g. r.html")
+    group.add_argument("--explain", action="store_true", help="explain how the problem was solved and why")
+    add_json(group)  # type: ignore[arg-type]
+    group.add_argument("-q", "--quiet", action="store_true", help="print only errors")
+    group.add_argument("--no-progress", action="store_true", help="no progress bar (shown only on a terminal)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve the problem, save and print the result."""
+    _check_outputs(args)
+    from ..names import build
+
+    method, hint = build(args.method, args.inner, args.inner_steps, args.preconditioner)
+    if args.seed < 0:
+        raise Mistake(f"argument --seed: {args.seed} is negative; give 0 or more")
+    A, B = read(args)
+    solution = _solve(args, A, B, method, hint)
+    failures = _keep(args, solution)
+    if not args.quiet:
+        _show(args, solution)
+    for failure in failures:
+        complain(failure)
+    if not solution.converged:
+        complain(f"{solution.reason.advice} The results shown are not converged.", kind="")
+    if solution.reason.name == "INTERRUPTED":
+        return Code.INTERRUPTED
+    if failures:
+        return Code.MISTAKE
+    return Code.SUCCESS if solution.converged else Code.NOT_CONVERGED
+
+
+def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> Solution:
+    """The solution, converged or not."""
+    from ... import MaxSeconds, NotConverged, NotPositiveDefinite, Residual
+    from ...solve import solve
+
+    stop = None if args.max_seconds is None else Residual(args.tol) | MaxSeconds(args.max_seconds)
+    bar = sys.stderr is not None and sys.stderr.isatty() and not (args.quiet or args.no_progress)
+    try:
+        return solve(
+            A,
+            B,
+            min(DEFAULT_PAIR_COUNT, A.shape[0]) if args.k is None else args.k,
+            which=args.which,
+            sigma=args.sigma,
+            method=method,
+            tol=args.tol,
+            stop=stop,
+            max_steps=args.max_steps,
+            rng=args.seed,
+            b_policy=args.b_policy,
+            certify=args.certify,
+            progress=bar,
+            preconditioner=hint,
+        )
+    except NotConverged as failure:
+        return failure.solution
+    except NotPositiveDefinite as error:
+        more = "; use --b-policy restrict or ridge" if args.b_policy == "error" and B is not None else ""
+        raise Mistake(f"{error}{more}") from error
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Raise `Mistake` if an output file cannot be written, before any computation."""
+    if args.output is not None:
+        if Path(args.output).suffix.lower() not in (".npz", ".csv"):
+            raise Mistake(f"-o {args.output}: give a name that ends in .npz (all results) or .csv (the values)")
+        check_writable(args.output, "-o", (args.A, args.B))
+    if args.report is not None:
+        check_writable(args.report, "--report", (args.A, args.B, args.output))
+
+
+def _keep(args: argparse.Namespace, solution: Solution) -> list[str]:
+    """Write the files and return error messages, which are printed after the result so that it is not lost."""
+    failures = []
+    for option, path, write in (("-o", args.output, _save), ("--report", args.report, _report)):
+        if path is None:
+            continue
+        try:
+            write(args, solution)
+        except OSError as error:
+            failures.append(f"{option} {path}: {error.strerror or error}")
+    return failures
+
+
+def _save(args: argparse.Namespace, solution: Solution) -> None:
+    from ..show import as_csv
+
+    if Path(args.output).suffix.lower() == ".csv":
+        Path(args.output).write_text(as_csv(solution), encoding="utf-8")
+    else:
+        solution.save(args.output)
+
+
+def _report(args: argparse.Namespace, solution: Solution) -> None:
+    from ...bench.report import write
+    from ..page import report_of
+
+    write(report_of(solution, _files(args), args.typed, args.seed), args.report)
+
+
+def _show(args: argparse.Namespace, solution: Solution) -> None:
+    from ..show import as_json, as_text
+
+    if args.json:
+        say_json(as_json(solution, args.typed, args.seed) | {"files": _files(args)})
+    else:
+        say(as_text(solution, explain=args.explain))
+
+
+def _files(args: argparse.Namespace) -> list[str]:
+    return [file for file in (args.A, args.B) if file is not None]

@@ -1,0 +1,1 @@
+"""Properties of a matrix and of a pair, as reported by `splitmerge info`."""

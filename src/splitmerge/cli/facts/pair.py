@@ -1,0 +1,155 @@
+"""Properties of a pair computed by a few factorisations and Lanczos steps, and the plan of `solve` for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...arguments import stopping_rule
+from ...errors import NotPositiveDefinite
+from ...linalg.lanczos import LanczosProcess
+from ...methods.survey import MIN_SURVEY_STEPS, survey
+from ...planning.choose import choose
+from ...planning.costs import fits, predicted
+from ...preparation.solver import attached
+from ...problem.adapt import adapt
+from ...problem.factorise import factorise, shifted_factor
+from ...problem.operator import Operator, plus
+from ...problem.pencil import Pencil
+from ...problem.problem import Problem
+from ...solution.explain import worded_plan
+from ...sparse_direct import Prediction
+
+# Predicted seconds of the most expensive factorisation that `info` computes.
+MAX_FACTORISATION_SECONDS = 10.0
+# Rows up to which the condition number is computed from all eigenvalues.
+DENSE_EIGENVALUES_MAX_ROWS = 500
+# Lanczos steps of the estimate of the condition number of larger matrices.
+CONDITION_LANCZOS_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Definite:
+    """The definiteness of a matrix: `word` names it, `how` justifies it; `factor` if it is positive definite.
+
+    `negative` and `zero` are the numbers of negative and of zero eigenvalues, None if unknown.
+    """
+
+    word: str
+    how: str
+    negative: int | None = None
+    zero: int | None = None
+    factor: Any = field(default=None, repr=False)
+
+    @property
+    def definite(self) -> bool:
+        """Is the matrix known to be positive definite?"""
+        return self.factor is not None
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The predicted cost of a factorisation: seconds on one core, bytes, and the backend."""
+
+    seconds: float
+    bytes: float
+    backend: str
+    affordable: bool
+
+
+def costs(op: Operator) -> Costs | None:
+    """The predicted cost of factorising a large matrix; None if it is small."""
+    prediction: Prediction | None = predicted(op)
+    if prediction is None:
+        return None
+    affordable = fits(prediction) and prediction.seconds <= MAX_FACTORISATION_SECONDS
+    return Costs(prediction.seconds, prediction.bytes, prediction.backend, affordable)
+
+
+def definiteness(op: Operator, cost: Costs | None) -> Definite:
+    """Determine the definiteness by a Cholesky factorisation; if it fails, by inertia counts."""
+    if cost is not None and not cost.affordable:
+        return Definite("unknown", "the factorisation was skipped because of its predicted cost")
+    try:
+        return Definite("positive definite", "the Cholesky factorisation exists", 0, 0, factorise(op))
+    except NotPositiveDefinite:
+        return _counted(op)
+
+
+def _counted(op: Operator) -> Definite:
+    """The definiteness of a matrix without a Cholesky factorisation, by two inertia counts."""
+    tiny = 10 * op.n * float(np.finfo(op.dtype).eps) * (op.size or 1.0)
+    negative, below = (_count(plus(op, shift, None)) for shift in (tiny, -tiny))
+    if negative is None or below is None:
+        return Definite("not positive definite", "the Cholesky factorisation breaks down")
+    word = "indefinite" if negative else "singular" if below else "nearly singular"
+    zero = below - negative
+    # the margin in the user's units
+    margin = tiny / abs(op.scale)
+    return Definite(word, f"{negative} negative eigenvalues and {zero} within {margin:.1g} of zero", negative, zero)
+
+
+def _count(op: Operator) -> int | None:
+    """The number of negative eigenvalues; None if the shifted matrix is numerically singular."""
+    try:
+        return shifted_factor(op).negative
+    except ZeroDivisionError:
+        return None
+
+
+def condition(op: Operator, factor: Any) -> tuple[float, str]:
+    """The condition number of a positive definite matrix, and how it was computed."""
+    if op.n <= DENSE_EIGENVALUES_MAX_ROWS:
+        matrix = op.matrix if op.kind == "dense" else op.matrix.toarray()
+        values = np.linalg.eigvalsh(matrix)
+        number = float(values[-1] / values[0]) if values[0] > 0 else math.inf
+        return number, "from all its eigenvalues"
+    largest = _top(op, op.times)
+    inverse = _top(op, lambda v: factor.solve(v, None, None)[0])
+    return largest * inverse, f"a lower estimate by {CONDITION_LANCZOS_STEPS} Lanczos steps with B and B⁻¹"
+
+
+def _top(op: Operator, times: Any) -> float:
+    """The largest Ritz value after a few Lanczos steps."""
+    x = np.random.default_rng(0).standard_normal(op.n).astype(op.dtype)
+    process = LanczosProcess(lambda v, _: times(np.ascontiguousarray(v)), lambda y: (y, y), x, x)
+    while process.steps < min(CONDITION_LANCZOS_STEPS, op.n) and not process.exhausted:
+        process.extend()
+    j = process.steps
+    return float(process.ritz(j - 1, j - 1)[0][0])
+
+
+def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
+    """A lower bound of the largest eigenvalue, an upper bound of the smallest, and how they were computed."""
+    products = Pencil(A, B, equilibrate=True).products
+    try:
+        _, solver = attached(products, None)
+        found = survey(products.solving(solver), np.random.default_rng(0)).bounds
+    except NotPositiveDefinite:
+        # B is nearly singular: positive definite before equilibration, but not after it
+        return math.nan, math.nan, "B is too close to singular"
+    whole = found.size < MIN_SURVEY_STEPS
+    how = "Ritz values of a complete Krylov space" if whole else f"Ritz values of {found.size} Lanczos steps"
+    value_of = products.pencil.value_of
+    return value_of(float(found[0])), value_of(float(found[-1])), how
+
+
+def route(A: Any, B: Any, k: int, which: Any) -> list[str]:
+    """The plan of `solve` for k eigenpairs, computed without any factorisation."""
+    rule = stopping_rule(None, 1e-8, None)
+    problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
+    pencil = Pencil(A, B, equilibrate=True)
+    return list(worded_plan(choose(problem, pencil), pencil, k))
+
+
+def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:
+    """A and B as operators."""
+    return adapt(A, "A"), None if B is None else adapt(B, "B")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with the given significant digits; "unknown" if it is not finite."""
+    return f"{value:.{digits}g}" if math.isfinite(value) else "unknown"

@@ -1,0 +1,32 @@
+"""The adjacency graph of a sparse matrix, and its nested dissection ordering by METIS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...typing import Array
+
+
+def graph_of(K: Any) -> sp.csr_array:
+    """The adjacency matrix of the graph of K: its off-diagonal sparsity pattern, with entries 1."""
+    K = sp.csr_array(K)
+    n = K.shape[0]
+    rows = np.repeat(np.arange(n, dtype=K.indices.dtype), np.diff(K.indptr))
+    off = K.indices != rows
+    pointers = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(rows[off], minlength=n), out=pointers[1:])
+    columns = K.indices[off]
+    return sp.csr_array((np.ones(columns.size, np.int8), columns, pointers), shape=K.shape)
+
+
+def nested_dissection(graph: sp.csr_array) -> Array | None:
+    """The fill-reducing nested dissection ordering by METIS; None if pymetis is not installed."""
+    try:
+        import pymetis
+    except ImportError:
+        return None
+    order, _ = pymetis.nested_dissection(pymetis.CSRAdjacency(graph.indptr, graph.indices))
+    return np.asarray(order)

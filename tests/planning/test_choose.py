@@ -1,0 +1,350 @@
+"""Which candidates a plan has, in which order, and where the one way takes over from the other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from asking import Counted, asked, tridiagonal
+from splitmerge.planning import choose as choosing
+from splitmerge.planning import costs
+from splitmerge.planning.choose import choose
+from splitmerge.planning.costs import prefers_lapack
+from splitmerge.planning.plan import Candidate, Engine, Map, Plan
+from splitmerge.problem.start import Warm
+from splitmerge.problem.target import Target
+from splitmerge.sparse_direct import Prediction
+
+DEFLATION, KRYLOV, LAPACK, LOBPCG, MIXED, SHIFT_INVERT = (
+    *(Engine.DEFLATION, Engine.KRYLOV, Engine.LAPACK, Engine.LOBPCG),
+    *(Engine.MIXED_PRECISION, Engine.SHIFT_INVERT),
+)
+SMALL, LARGE = 60, 450
+
+
+def matrices(kind, n, *, identity=False, dtype=float):
+    A, B = tridiagonal(n).astype(dtype), None if identity else tridiagonal(n, 4.0, 1.0).astype(dtype)
+    make = {"sparse": lambda M: M, "dense": lambda M: M.toarray(), "operator": Counted}[kind]
+    return make(A), None if B is None else make(B)
+
+
+def plan_of(kind, n, k=1, which="largest", *, identity=False, dtype=float, **options):
+    return choose(*asked(*matrices(kind, n, identity=identity, dtype=dtype), k, which, **options))
+
+
+def ways(plan):
+    return [(candidate.engine, candidate.map) for candidate in plan.candidates]
+
+
+class TestPrefersLapack:
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_small(self, dense):
+        assert prefers_lapack(1, 1, dense=dense)
+        assert prefers_lapack(100, 1, dense=dense)
+        assert prefers_lapack(101, 1, dense=dense) == dense
+
+    @pytest.mark.parametrize("k", [1, 2, 5, 10])
+    def test_dense(self, k):
+        """A dense iteration has to save more than the whole decomposition costs, the less so the more is wanted."""
+        edge = 200 + 20 * (k - 1)
+        assert prefers_lapack(edge, k, dense=True)
+        assert not prefers_lapack(edge + 1, k, dense=True)
+
+    @pytest.mark.parametrize("dense", [False, True])
+    @pytest.mark.parametrize("n", [3000, 3996])
+    def test_fraction(self, n, dense):
+        """More than a sixth of the spectrum."""
+        assert n % 6 == 0
+        small = dense and n <= 200 + 20 * (n // 6 - 1)
+        assert prefers_lapack(n, n // 6, dense=dense) == small
+        assert prefers_lapack(n, n // 6 + 1, dense=dense)
+
+    def test_fraction_of_a_sparse_pair(self):
+        assert not prefers_lapack(600, 100, dense=False)
+        assert prefers_lapack(600, 101, dense=False)
+
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_memory(self, dense):
+        assert prefers_lapack(4000, 4000, dense=dense)
+        assert not prefers_lapack(4001, 4001, dense=dense)
+        assert not prefers_lapack(4001, 1, dense=dense)
+
+
+class TestLargest:
+    @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
+    @pytest.mark.parametrize(
+        ("which", "target"),
+        [("largest", Target.LARGEST), ("magnitude", Target.MAGNITUDE), ("ends", Target.ENDS)],
+    )
+    def test_lapack_with_an_iteration_behind_it(self, kind, which, target):
+        plan = plan_of(kind, SMALL, 2, which)
+        assert plan.candidates == (Candidate(LAPACK, target=target), Candidate(KRYLOV, target=target))
+        assert plan.forms_A == plan.forms_B == (kind != "dense")
+        assert plan.prediction is None
+
+    @pytest.mark.parametrize(
+        ("which", "target"),
+        [("largest", Target.LARGEST), ("magnitude", Target.MAGNITUDE), ("ends", Target.ENDS)],
+    )
+    @pytest.mark.parametrize("kind", ["sparse", "operator"])
+    def test_an_iteration(self, kind, which, target):
+        plan = plan_of(kind, LARGE, 2, which)
+        assert plan == Plan((Candidate(KRYLOV, target=target),))
+
+    @pytest.mark.parametrize(
+        ("kind", "n"), [("dense", 200), ("sparse", 100), ("operator", 100)], ids=["dense", "sparse", "operator"]
+    )
+    def test_the_edge(self, kind, n):
+        assert ways(plan_of(kind, n))[0] == (LAPACK, Map.SAME)
+        assert ways(plan_of(kind, n + 1)) == [(KRYLOV, Map.SAME)]
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"max_steps": 5},
+            {"stop": sm.Residual(1e-4)},
+            {"callback": print},
+            {"x0": np.ones(SMALL)},
+            {"method": sm.Accelerated()},
+        ],
+        ids=lambda options: next(iter(options)),
+    )
+    def test_who_asks_for_an_iteration_gets_one(self, options):
+        assert ways(plan_of("dense", SMALL, **options)) == [(KRYLOV, Map.SAME)]
+
+    def test_a_resumed_solve_may_end_in_lapack(self):
+        plan = plan_of("dense", SMALL, x0=Warm(np.ones((SMALL, 1))))
+        assert ways(plan) == [(LAPACK, Map.SAME), (KRYLOV, Map.SAME)]
+
+    @pytest.mark.parametrize("method", [sm.SplitMerge(), sm.Power(), sm.Lanczos(), sm.GradientDescent()], ids=repr)
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    @pytest.mark.parametrize("kind", ["dense", "operator"])
+    def test_one_pair_after_the_other(self, kind, which, method):
+        for n in (SMALL, LARGE):
+            assert plan_of(kind, n, 3, which, method=method) == Plan((Candidate(DEFLATION),))
+
+    def test_prediction(self):
+        """Of B, for a pair that is large enough to think about it."""
+        assert plan_of("sparse", 9_999).prediction is None
+        assert plan_of("sparse", 10_000).prediction == costs.predict(tridiagonal(10_000, 4.0, 1.0))
+        assert plan_of("sparse", 10_000, identity=True).prediction is None
+        assert plan_of("operator", 10_000).prediction is None
+
+
+class TestMixedPrecision:
+    MIXED = (Candidate(MIXED), Candidate(KRYLOV))
+    DOUBLE = (Candidate(KRYLOV),)
+
+    @pytest.mark.parametrize("which", ["largest", "magnitude", "ends"])
+    @pytest.mark.parametrize("dtype", [float, complex])
+    @pytest.mark.parametrize("identity", [False, True])
+    def test_one_pair_of_dense_matrices(self, which, dtype, identity):
+        plan = plan_of("dense", 400, which=which, dtype=dtype, identity=identity)
+        target = Target.of(which)
+        assert plan.candidates == (Candidate(MIXED, target=target), Candidate(KRYLOV, target=target))
+
+    def test_size(self):
+        assert plan_of("dense", 399).candidates == self.DOUBLE
+        assert plan_of("dense", 400).candidates == self.MIXED
+
+    @pytest.mark.parametrize(
+        ("options", "mixed"),
+        [
+            ({}, True),
+            ({"method": sm.Accelerated()}, True),
+            ({"max_steps": 50}, True),
+            ({"tol": 1e-9}, True),
+            ({"tol": 0.99e-9}, False),
+            ({"k": 2}, False),
+            ({"x0": np.ones(400)}, False),
+            ({"x0": Warm(np.ones((400, 1)))}, False),
+            ({"certify": True}, False),
+            ({"preconditioner": sm.Diagonal()}, False),
+            ({"method": sm.Accelerated(inner=sm.Cholesky())}, False),
+            ({"stop": sm.MaxSteps(5)}, False),
+            ({"stop": sm.SineAngle(np.ones(400), 1e-7)}, True),
+            ({"stop": sm.SineAngle(np.ones(400), 0.99e-7)}, False),
+            ({"dtype": np.float32}, False),
+            ({"dtype": np.complex64}, False),
+            ({"which": "smallest"}, False),
+        ],
+        ids=str,
+    )
+    def test_only_where_it_suffices(self, options, mixed):
+        plan = plan_of("dense", 400, **options)
+        assert ((MIXED, Map.SAME) in ways(plan)) == mixed
+        assert mixed or (KRYLOV in [engine for engine, _ in ways(plan)])
+
+    @pytest.mark.parametrize("kind", ["sparse", "operator"])
+    def test_not_for_sparse_matrices_and_operators(self, kind):
+        assert plan_of(kind, 400).candidates == self.DOUBLE
+
+    def test_its_result_is_provisional(self):
+        assert [candidate.provisional for candidate in self.MIXED] == [True, False]
+        assert Candidate(LAPACK).provisional
+        assert not any(Candidate(engine).provisional for engine in (DEFLATION, LOBPCG, SHIFT_INVERT))
+
+
+class TestSmallest:
+    SWAPPED = Candidate(KRYLOV, Map.SWAPPED, clear=True)
+    BELOW = Candidate(KRYLOV, Map.SWAPPED_BELOW)
+    NEGATED = Candidate(KRYLOV, Map.NEGATED)
+
+    @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
+    def test_lapack_with_an_iteration_behind_it(self, kind):
+        plan = plan_of(kind, SMALL, 2, "smallest")
+        direct = (Candidate(LAPACK, Map.SWAPPED, clear=True), Candidate(LAPACK, Map.NEGATED))
+        assert plan.candidates == (*direct, self.SWAPPED, self.BELOW)
+        assert plan.forms_A == plan.forms_B == (kind != "dense")
+
+    @pytest.mark.parametrize("kind", ["dense", "sparse"])
+    @pytest.mark.parametrize("identity", [False, True])
+    def test_with_entries(self, kind, identity):
+        plan = plan_of(kind, LARGE, 2, "smallest", identity=identity)
+        assert plan == Plan((self.SWAPPED, self.BELOW))
+
+    def test_without_entries(self):
+        """A small operator A is formed, unless B has no entries either: then nothing could be factorised."""
+        A, B = matrices("sparse", 1000)
+        assert choose(*asked(Counted(A), B, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
+        assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
+        assert choose(*asked(A, Counted(B), which="smallest")) == Plan((self.NEGATED,))
+        A = tridiagonal(1001)
+        assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.NEGATED,))
+
+    def test_a_solver_for_B_leaves_A_alone(self):
+        method = sm.Accelerated(inner=sm.ConjugateGradient(20))
+        for n in (LARGE, 12_000):
+            assert plan_of("sparse", n, 2, "smallest", method=method) == Plan((self.NEGATED,))
+
+
+def prediction(seconds=0.1, size=1e6):
+    return Prediction(1e6, 1e9, size, "SuperLU", seconds, 0.0)
+
+
+class TestTrial:
+    """Preconditioners are tried only where a factorisation is predicted to be slow, or not to fit."""
+
+    TRIAL = Candidate(LOBPCG, Map.NEGATED, trial=True)
+    FACTORISED = (TestSmallest.SWAPPED, TestSmallest.BELOW)
+
+    @pytest.fixture
+    def predicting(self, monkeypatch):
+        """Set what is predicted, how much memory is free, and what an ideal iteration takes."""
+
+        def set_up(found, free=1e9, ideal=1.0):
+            monkeypatch.setattr(choosing, "predicted", lambda K: found)
+            monkeypatch.setattr(costs, "free_memory", lambda: free)
+            monkeypatch.setattr(costs, "lobpcg_seconds", lambda *_: ideal)
+            return plan_of("sparse", LARGE, 2, "smallest")
+
+        return set_up
+
+    @pytest.mark.parametrize(
+        ("found", "free", "ideal", "trial"),
+        [
+            (None, 1e9, 0.0, False),
+            # quick: less than 2.5 seconds
+            (prediction(2.49), 1e9, 0.0, False),
+            (prediction(2.51), 1e9, 0.0, True),
+            # slow, but not clearly slower than an ideal iteration: by half
+            (prediction(15.0), 1e9, 10.0, False),
+            (prediction(15.1), 1e9, 10.0, True),
+            # it does not fit into four fifths of the memory that is free
+            (prediction(0.1, 8e8), 1e9, 100.0, False),
+            (prediction(0.1, 8.1e8), 1e9, 100.0, True),
+        ],
+    )
+    def test_only_where_the_prediction_says_so(self, predicting, found, free, ideal, trial):
+        plan = predicting(found, free, ideal)
+        assert plan.candidates == ((self.TRIAL, *self.FACTORISED) if trial else self.FACTORISED)
+        assert plan.prediction is found
+
+    def test_solves_count(self, predicting):
+        """A factorisation serves 30 solves and 6 more for each pair."""
+        slow = replace(prediction(0.0), solve_seconds=2.5 / 42)
+        assert self.TRIAL in predicting(replace(slow, solve_seconds=1.001 * slow.solve_seconds), ideal=0.0).candidates
+        assert self.TRIAL not in predicting(replace(slow, solve_seconds=0.999 * slow.solve_seconds)).candidates
+
+    def test_by_its_pattern(self):
+        """A long chain is factorised in no time."""
+        plan = plan_of("sparse", 12_000, 2, "smallest")
+        assert plan.candidates == self.FACTORISED
+        assert plan.prediction == costs.predict(tridiagonal(12_000))
+
+    def test_no_memory(self, monkeypatch):
+        monkeypatch.setattr(costs, "free_memory", lambda: 1e4)
+        plan = plan_of("sparse", 12_000, 2, "smallest")
+        assert plan.candidates == (self.TRIAL, *self.FACTORISED)
+
+    @pytest.mark.parametrize("which", ["largest", "magnitude", "ends"])
+    def test_not_for_the_other_end(self, monkeypatch, which):
+        monkeypatch.setattr(choosing, "predicted", lambda K: prediction(100.0, 1e30))
+        assert ways(plan_of("sparse", LARGE, 2, which)) == [(KRYLOV, Map.SAME)]
+
+
+class TestMatrixFree:
+    @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
+    @pytest.mark.parametrize("n", [SMALL, LARGE])
+    def test_locally_optimal(self, kind, n):
+        method = sm.LocallyOptimal()
+        assert plan_of(kind, n, method=method) == Plan((Candidate(LOBPCG),))
+        assert plan_of(kind, n, which="smallest", method=method) == Plan((Candidate(LOBPCG, Map.NEGATED),))
+
+    @pytest.mark.parametrize("options", [{"preconditioner": sm.Diagonal()}, {"diagonal": np.ones(LARGE)}], ids=list)
+    def test_a_hint_for_the_smallest(self, options):
+        for kind in ("sparse", "operator"):
+            plan = plan_of(kind, LARGE, 2, "smallest", **options)
+            assert plan == Plan((Candidate(LOBPCG, Map.NEGATED),))
+
+    def test_a_hint_for_the_largest_is_for_solves_with_B(self):
+        assert plan_of("operator", LARGE, preconditioner=sm.Diagonal()) == Plan((Candidate(KRYLOV),))
+
+    def test_lapack_needs_no_hint(self):
+        assert ways(plan_of("dense", SMALL, 2, "smallest", preconditioner=sm.Diagonal()))[0][0] is LAPACK
+
+    def test_prediction(self):
+        """Made for the comparison with a trial, and for nothing where the preconditioner is given."""
+        asks = plan_of("sparse", 12_000, which="smallest", method=sm.LocallyOptimal())
+        assert asks.prediction == costs.predict(tridiagonal(12_000))
+        given = plan_of("sparse", 12_000, which="smallest", method=sm.LocallyOptimal(sm.Diagonal()))
+        assert given.prediction is None
+
+
+class TestNearest:
+    @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
+    def test_lapack_with_an_iteration_behind_it(self, kind):
+        plan = plan_of(kind, SMALL, 2, sigma=0.25)
+        near = {"sigma": 0.25, "clear": True}
+        assert plan.candidates == (
+            Candidate(LAPACK, Map.SWAPPED, sign=1, **near),
+            Candidate(LAPACK, Map.SWAPPED, sign=-1, **near),
+            Candidate(LAPACK, target=Target.closest(0.25)),
+            Candidate(KRYLOV, Map.SWAPPED, sign=1, **near),
+            Candidate(KRYLOV, Map.SWAPPED, sign=-1, **near),
+            Candidate(SHIFT_INVERT, sigma=0.25),
+        )
+
+    @pytest.mark.parametrize("kind", ["dense", "sparse"])
+    def test_an_iteration(self, kind):
+        plan = plan_of(kind, LARGE, 2, sigma=0.25)
+        near = {"sigma": 0.25, "clear": True}
+        assert plan.candidates == (
+            Candidate(KRYLOV, Map.SWAPPED, sign=1, **near),
+            Candidate(KRYLOV, Map.SWAPPED, sign=-1, **near),
+            Candidate(SHIFT_INVERT, sigma=0.25),
+        )
+
+    def test_in_the_units_of_the_scaled_pair(self):
+        A, B = matrices("sparse", LARGE)
+        problem, pencil = asked(A * 2.0**200, B, sigma=2.0**199)
+        assert pencil.unit > 1e50
+        assert {candidate.sigma for candidate in choose(problem, pencil).candidates} == {2.0**199 / pencil.unit}
+
+    @pytest.mark.parametrize("names", ["A", "B", "AB"])
+    def test_needs_entries(self, names):
+        A, B = matrices("sparse", LARGE)
+        A, B = (Counted(M) if name in names else M for name, M in zip("AB", (A, B), strict=True))
+        with pytest.raises(ValueError, match="sigma needs the entries of A and B"):
+            choose(*asked(A, B, sigma=0.25))
