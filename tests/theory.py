@@ -62,3 +62,14 @@ def largest_preconditioned(pair: Pair, P: object) -> float:
     """λ₁((PᴴP)⁻¹B), densely."""
     inverse = matrix_of(P.solve, pair.n, pair.A.dtype)  # type: ignore[attr-defined]
     return float(np.linalg.norm(inverse.conj().T @ pair.dense_B @ inverse, 2))
+
+
+def admissible_v(pair: Pair, x: np.ndarray, length: float, stream: int = 7) -> np.ndarray:
+    """A random v ⟂ Fx of this length; zero when F has one row."""
+    Fx = pair.F @ x
+    v = pair.vector(stream, size=Fx.size)
+    # twice, as one pass leaves rounding of the size of what it took out
+    for _ in range(2):
+        v = v - Fx * (np.vdot(Fx, v) / np.vdot(Fx, Fx))
+    norm = np.linalg.norm(v)
+    return v * (length / norm) if norm > 1e-8 else 0 * v

@@ -57,6 +57,29 @@ def test_hessian_product_against_differences(pair: Pair, size: float) -> None:
         assert np.linalg.norm(measured - Hd) <= allowed
 
 
+@some
+@given(pairs(), st.floats(-3, 3))
+def test_value_is_the_difference(pair: Pair, size: float) -> None:
+    x = pair.vector(0) * 10**size
+    s, b = np.vdot(x, pair.A @ x).real, np.vdot(x, pair.B @ x).real
+    objective = sm.Objective(sm.Pencil(pair.A, pair.B))
+    assert objective.value(x) == pytest.approx(b - np.sqrt(s), abs=pair.f_rounding(x))
+    assert objective.state(x).f == objective.value(x)
+
+
+@some
+@given(pairs(), st.floats(-3, 3))
+def test_rayleigh_quotient_is_largest_at_the_leader(pair: Pair, size: float) -> None:
+    objective = sm.Objective(sm.Pencil(pair.A, pair.B))
+    x = pair.vector(0) * 10**size
+    found = objective.state(x).value
+    assert found == pytest.approx(np.vdot(x, pair.A @ x).real / np.vdot(x, pair.B @ x).real, rel=1e-11)
+    assert found <= pair.top * (1 + 1e-12 * max(1, pair.kappa))
+    assert objective.state(pair.U[:, 0]).value == pytest.approx(pair.top, rel=1e-12 * max(1, pair.kappa))
+    # the least f over the multiples of x is −¼ of the quotient
+    assert objective.value(scaled(pair, x)) == pytest.approx(-found / 4, rel=1e-11)
+
+
 # --- the landscape of f (section 2) -----------------------------------------------------------------------------
 
 

@@ -1,29 +1,18 @@
-"""The surrogates (section 4.1): bounds on the Hessian, and the steps that follow from them."""
+"""The surrogates (sections 3.1 and 4.1): bounds on the Hessian, and the steps that minimise them."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
 import scipy.linalg as la
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import splitmerge as sm
-from strategies import Pair, hermitian, pairs
-from theory import distance, few, first_states, matrix_of, scaled, solving_pencil, some
-
-
-def admissible_v(pair: Pair, x: np.ndarray, length: float, stream: int = 7) -> np.ndarray:
-    """A random v ⟂ Fx of this length; zero when F has one row."""
-    Fx = pair.F @ x
-    v = pair.vector(stream, size=Fx.size)
-    # twice, as one pass leaves rounding of the size of what it took out
-    for _ in range(2):
-        v = v - Fx * (np.vdot(Fx, v) / np.vdot(Fx, Fx))
-    norm = np.linalg.norm(v)
-    return v * (length / norm) if norm > 1e-8 else 0 * v
+from splitmerge.objective import curvature, splitting
+from splitmerge.objective.difference import gradient
+from strategies import EPS, Pair, hermitian, make_pair, pairs
+from theory import admissible_v, distance, few, first_states, matrix_of, scaled, solving_pencil, some
 
 
 def assert_below(smaller: np.ndarray, larger: np.ndarray) -> None:
@@ -103,47 +92,160 @@ def test_splitting_with_no_v_is_power(pair: Pair) -> None:
     assert distance(pair, after.x, expected) <= 1e-14 * max(100, pair.kappa)
 
 
-@some
-@given(pairs(gap=1e-2, complex_too=False, max_kappa=1e3))
-def test_merged_step_is_the_splitting_step_of_best_v(pair: Pair) -> None:
-    pencil = solving_pencil(pair)
-    F, A, B = pair.F, pair.A, pair.B
-    for before, after in itertools.pairwise(first_states(pencil, sm.SplitMerge(), pair.vector(0), 4)):
-        # the paper's iterate is longer than the state's by the factor that the state remembers
-        x = before.x * (before.memory or 1.0)
-        r = np.linalg.norm(F @ x)
-        Tx = np.linalg.solve(B, A @ x)
-        q = float(x @ A @ Tx) / r**2
-        direction = F @ Tx - q * (F @ x)
-        delta = float(direction @ direction)
-        # a converged x has no direction left
-        if np.sqrt(delta) <= 1e-5 * np.linalg.norm(F @ Tx):
-            break
-        z = F.T @ direction
-        t = float(z @ np.linalg.solve(B, z)) / (2 * r * delta)
-        v = direction / np.sqrt(max(1.0, 1.01 * t) * delta)
-        v = v - (F @ x) * float(v @ (F @ x)) / r**2
-        ours = scaled(pair, sm.Objective(pencil).splitting_update(x, v, F))
-        assert distance(pair, ours, scaled(pair, after.x)) <= 1e-9
+# --- the quadratic bound of gradient descent (section 3.1) --------------------------------------------------------
 
 
 @some
-@given(pairs(gap=1e-2))
-def test_split_merge_coefficients_as_published(pair: Pair) -> None:
-    before, after = first_states(sm.Pencil(pair.A, pair.B), sm.SplitMerge(), pair.vector(0), 1)
-    x, A, B = before.x, pair.A, pair.B
-    Ax = A @ x
-    Tx = np.linalg.solve(B, Ax)
-    ATx = A @ Tx
-    TTx = np.linalg.solve(B, ATx)
-    s, p = np.vdot(x, Ax).real, np.vdot(Ax, Tx).real
-    r, q = np.sqrt(s), p / s
-    delta = np.vdot(ATx, Tx).real - p**2 / s
-    assume(delta > 1e-3 * np.vdot(ATx, Tx).real)
-    z = ATx - q * Ax
-    t = np.vdot(z, np.linalg.solve(B, z)).real / (2 * r * delta)
-    rho = max(1.0, 1.01 * t)
-    omega = 1 / (4 * (1 - t / rho) * rho * s)
-    zeta = 1 / (2 * r) - omega * q
-    published = scaled(pair, zeta * Tx + omega * TTx)
-    assert distance(pair, scaled(pair, after.x), published) <= 1e-11 * max(1, pair.kappa / 100)
+@given(pairs(complex_too=False))
+def test_largest_curvature_is_below_the_bound(pair: Pair) -> None:
+    pencil = sm.Pencil(pair.A, pair.B)
+    L = sm.positive_curvature(pencil, sm.LanczosBound(), pair.rng())
+    for x in (scaled(pair, pair.vector(0)), pair.vector(1)):
+        r, Ax = np.linalg.norm(pair.F @ x), pair.A @ x
+        hessian = 2 * pair.B - pair.A / r + np.outer(Ax, Ax) / r**3
+        size = 2 * np.linalg.norm(pair.B, 2) + 2 * np.linalg.norm(pair.A, 2) / r
+        found = curvature.largest_curvature(pencil, x)
+        assert found == pytest.approx(max(np.linalg.eigvalsh(hessian)[-1], 0), abs=1e-12 * size)
+        assert 0 <= found <= L * (1 + 1e-12)
+
+
+def test_largest_curvature_attains_the_bound() -> None:
+    """Along x itself f bends by 2xᵀBx alone; for x the leading eigenvector of B that is L₊."""
+    pair = make_pair(np.linspace(1, 0.1, 6), kappa=50, seed=1)
+    values, vectors = np.linalg.eigh(pair.B)
+    # a tiny A leaves 2B
+    small = sm.Pencil(1e-18 * pair.A, pair.B)
+    assert curvature.largest_curvature(small, vectors[:, -1]) == pytest.approx(2 * values[-1], rel=1e-6)
+
+
+@some
+@given(pairs(), st.floats(0.01, 1.99))
+def test_admissible_stepsizes_descend(pair: Pair, part: float) -> None:
+    objective = sm.Objective(sm.Pencil(pair.A, pair.B))
+    L = 2 * float(np.linalg.norm(pair.B, 2))
+    alpha = part / L
+    assert curvature.admissible_stepsize(alpha, L)
+    x = scaled(pair, pair.vector(0))
+    g = objective.gradient(x)
+    after = objective.value(x - alpha * g)
+    promised = alpha * (1 - alpha * L / 2) * np.vdot(g, g).real
+    assert after <= objective.value(x) - promised + 2 * pair.f_rounding(x)
+
+
+def test_other_stepsizes_may_ascend() -> None:
+    """For n = 1 a step multiplies the error by 1 − αL₊."""
+    objective = sm.Objective(sm.Pencil(np.array([[3.0]]), np.array([[2.0]])))
+    x, L = np.array([0.45]), 4.0
+    for alpha, descends in ((1e-9, True), (0.4999, True), (0.5001, False), (-0.1, False), (0.0, False)):
+        assert curvature.admissible_stepsize(alpha, L) is descends
+        assert (objective.value(x - alpha * objective.gradient(x)) < objective.value(x)) is descends
+
+
+@some
+@given(pairs(), st.floats(-3, 2))
+def test_quadratic_bound_is_above_f(pair: Pair, size: float) -> None:
+    objective = sm.Objective(sm.Pencil(pair.A, pair.B))
+    values, vectors = np.linalg.eigh(pair.B)
+    L = 2 * float(values[-1])
+    for x in (scaled(pair, pair.vector(0)), scaled(pair, vectors[:, -1])):
+        state = objective.state(x)
+        for d in (pair.vector(1), pair.vector(2), x):
+            y = x + 10**size * d * (np.linalg.norm(x) / np.linalg.norm(d))
+            bound = curvature.upper_bound(state, y, L)
+            noise = pair.f_rounding(x) + pair.f_rounding(y) + 16 * pair.n * EPS * abs(bound)
+            assert bound >= objective.value(y) - noise
+    # √(yᴴAy) is linear along x, and L₊ is the curvature of yᴴBy along its leading eigenvector: the bound is attained
+    y = (1 + 10**size) * x
+    assert curvature.upper_bound(state, y, L) == pytest.approx(objective.value(y), abs=noise + 1e-12 * abs(bound))
+
+
+@some
+@given(pairs(), st.floats(0.05, 1.99))
+def test_gradient_step_minimises_its_surrogate(pair: Pair, part: float) -> None:
+    alpha = part / (2 * float(np.linalg.norm(pair.B, 2)))
+    method = sm.GradientDescent(stepsize=sm.Fixed(alpha))
+    before, after = first_states(sm.Pencil(pair.A, pair.B), method, pair.vector(0), 1)
+    least = curvature.gradient_surrogate(before, after.x, alpha)
+    assert curvature.gradient_surrogate(before, before.x, alpha) == pytest.approx(before.f, rel=1e-14)
+    noise = pair.f_rounding(before.x) + pair.f_rounding(after.x)
+    for stream in range(1, 4):
+        d = pair.vector(stream)
+        d *= np.linalg.norm(before.x) / np.linalg.norm(d)
+        rise = curvature.gradient_surrogate(before, after.x + d, alpha) - least
+        expected = np.vdot(d, d).real / (2 * alpha)
+        assert rise == pytest.approx(expected, abs=1e-12 * expected + 4 * noise / part)
+
+
+@some
+@given(pairs())
+def test_power_step_minimises_the_surrogate_of_twice_B(pair: Pair) -> None:
+    before, after = first_states(solving_pencil(pair), sm.Power(), pair.vector(0), 1)
+    g, B = gradient(before), pair.dense_B
+
+    def surrogate(y: np.ndarray) -> float:
+        d = y - before.x
+        return before.f + float(np.vdot(g, d).real + np.vdot(d, B @ d).real)
+
+    noise = pair.f_rounding(before.x) + pair.f_rounding(after.x)
+    for stream in range(1, 4):
+        d = pair.vector(stream)
+        d *= np.linalg.norm(before.x) / np.linalg.norm(d)
+        expected = np.vdot(d, B @ d).real
+        assert surrogate(after.x + d) - surrogate(after.x) == pytest.approx(expected, abs=1e-11 * expected + 8 * noise)
+
+
+# --- the surrogates of the splitting family (section 4.1) ---------------------------------------------------------
+
+
+def split_point(pair: Pair, part: float) -> tuple[sm.State, np.ndarray]:
+    """A state of the pair, and an admissible v for which σ ≥ 0.05."""
+    state = sm.Objective(solving_pencil(pair)).state(scaled(pair, pair.vector(0)))
+    v = admissible_v(pair, state.x, 1.0)
+    Fv = pair.F.T @ v
+    t = float(Fv @ np.linalg.solve(pair.B, Fv)) / (2 * state.r)
+    return state, v * (part * min(1.0, np.sqrt(0.95 / t) if t > 0 else 1.0))
+
+
+@some
+@given(pairs(complex_too=False), st.floats(0, 1), st.floats(-3, 1))
+def test_surrogate_is_the_quadratic_model_of_f(pair: Pair, part: float, size: float) -> None:
+    state, v = split_point(pair, part)
+    H = splitting.splitting_matrix(state, v, pair.F)
+    g = 2 * pair.B @ state.x - pair.A @ state.x / np.linalg.norm(pair.F @ state.x)
+    f = float(state.x @ pair.B @ state.x) - np.linalg.norm(pair.F @ state.x)
+    for stream in (1, 2):
+        d = pair.vector(stream)
+        d *= 10**size * np.linalg.norm(state.x) / np.linalg.norm(d)
+        parts = (f, float(g @ d), float(d @ H @ d) / 2)
+        y = state.x + d
+        found = splitting.surrogate(state, v, pair.F, y)
+        assert found == pytest.approx(sum(parts), abs=1e-13 * sum(map(abs, parts)) + 4 * pair.f_rounding(y))
+    # it touches f at x
+    assert splitting.surrogate(state, v, pair.F, state.x) == pytest.approx(f, abs=pair.f_rounding(state.x))
+
+
+@some
+@given(pairs(complex_too=False, max_kappa=1e3), st.floats(0, 1))
+def test_splitting_step_minimises_the_surrogate(pair: Pair, part: float) -> None:
+    state, v = split_point(pair, part)
+    H = splitting.splitting_matrix(state, v, pair.F)
+    step = splitting.splitting_step(state, v, pair.F)
+    assert distance(pair, step, splitting.splitting_update(state, v, pair.F)) <= 1e-13 * np.linalg.cond(H)
+    least = splitting.surrogate(state, v, pair.F, step)
+    for stream in range(1, 4):
+        d = pair.vector(stream)
+        d *= np.linalg.norm(step) / np.linalg.norm(d)
+        expected = float(d @ H @ d) / 2
+        rise = splitting.surrogate(state, v, pair.F, step + d) - least
+        assert rise == pytest.approx(expected, abs=1e-11 * expected + 8 * pair.f_rounding(step + d))
+
+
+@some
+@given(pairs(complex_too=False), st.floats(0, 1))
+def test_splitting_solve_is_the_inverse(pair: Pair, part: float) -> None:
+    state, v = split_point(pair, part)
+    H = splitting.splitting_matrix(state, v, pair.F)
+    for b in (pair.vector(1), state.Ax, pair.F.T @ v):
+        found = splitting.splitting_solve(state, v, pair.F, b)
+        size = np.linalg.norm(H, 2) * np.linalg.norm(found) + np.linalg.norm(b)
+        assert np.linalg.norm(H @ found - b) <= 1e-12 * size

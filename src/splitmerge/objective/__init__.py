@@ -1,1 +1,1 @@
-"""The objective f, its derivatives, curvature bounds and the transformed domain."""
+"""The mathematics of the paper: the objective f, its curvature, its quadratic surrogates and the transformed domain."""

@@ -1,4 +1,4 @@
-"""One iterate x of a method together with A x and B x, so that monitoring it costs no product."""
+"""One iterate x of a method with its products A x and B x: monitoring it costs no further product."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..typing import Array
 
 
 class Frame:
-    """A B-orthonormal basis U of a space that angles are measured to; `inside` are its coordinates in a transform."""
+    """A B-orthonormal basis U of a reference subspace for angles; `inside` are its coordinates in a transform."""
 
     __slots__ = ("BU", "U", "inside")
 
@@ -50,7 +50,7 @@ class State:
 
     @property
     def value(self) -> float:
-        """The Rayleigh quotient xᴴAx / xᴴBx of the shifted pencil."""
+        """The Rayleigh quotient xᴴAx / xᴴBx of the shifted pencil, whose maximum is λ₁ (equation 1.1)."""
         return self.s / self.b
 
     @property
@@ -70,7 +70,7 @@ class State:
 
     @property
     def f(self) -> float:
-        """The objective xᴴBx − √(xᴴAx) (equation 2.1)."""
+        """The objective f(x) = xᴴBx − √(xᴴAx), from the inner products that the state carries."""
         return self.b - self.r
 
     @property
@@ -87,13 +87,13 @@ class State:
 
     @property
     def rounding(self) -> float:
-        """The residual that rounding alone may leave; below it x solves a pair that differs by a few ulp."""
+        """The attainable relative residual; below it x has a backward error of a few ulp."""
         norm = self.products.kernels.norm
         return self.scale.rounding_level(self.s / self.b, norm(self.x), norm(self.Bx))
 
     @property
     def at_rounding(self) -> bool:
-        """Is the residual at the level of rounding?"""
+        """Is the residual at the attainable level?"""
         return self.residual <= self.scale.excusable(self.rounding)
 
     def sine(self, frame: Frame) -> float:
@@ -102,7 +102,7 @@ class State:
 
     @property
     def final(self) -> bool:
-        """Is there no further step, because A x vanishes or the search space is exhausted?"""
+        """Is there no further step, because A x vanishes or the subspace is exhausted?"""
         return self.s <= self.scale.eps**2 * self.scale.radius * self.b
 
     @property
@@ -111,9 +111,9 @@ class State:
         return self.s < -100 * self.scale.eps * self.scale.radius * self.b
 
     def rescale(self) -> float:
-        """Scale x to its multiple of least f and return the factor; for a method's own fresh state only.
+        """Scale x to the multiple that minimises f and return the factor; in place, so for a new state only.
 
-        There 2√(xᴴAx) is the Rayleigh quotient λ, and f is −λ/4.
+        At that multiple 2√(xᴴAx) is the Rayleigh quotient λ, and f is −λ/4.
         """
         factor = self.r / (2 * self.b)
         if factor == 0:

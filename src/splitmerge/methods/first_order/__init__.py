@@ -1,1 +1,1 @@
-"""The paper's first-order methods."""
+"""The first-order methods of the paper: gradient descent, mirror descent, the power method and Split-Merge."""

@@ -16,9 +16,9 @@ from .stepsize import Sampled, StepSize, as_stepsize
 
 @dataclass(frozen=True)
 class GradientDescent(Method):
-    """x ← x − α∇f with α in [0.9, 0.99]/λ₁(B), the paper's rule. One product with A and one with B, no solve.
+    """x ← x − α∇f with a fixed α, by default in [0.9, 0.99]/λ₁(B). One product with A, one with B, no solve.
 
-    `curvature` bounds λ₁(B): `LanczosBound()` closely, `TraceBound()` for nothing but far too high.
+    `curvature` bounds λ₁(B): `LanczosBound()` to about 1 %, `TraceBound()` at no cost but up to n times too high.
     """
 
     stepsize: StepSize | float = field(default_factory=Sampled)
@@ -31,12 +31,12 @@ class GradientDescent(Method):
             raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
     def setup(self, products: Products, rng: np.random.Generator) -> DescentSetup:
-        """Bound λ₁(B) if the step size asks for it."""
+        """Bound λ₁(B) if the step-size rule needs it."""
         stepsize = as_stepsize(self.stepsize)
         return DescentSetup(
             None, stepsize.rule(lambda: self.curvature.largest(products, None, rng), rng), stepsize.rescale
         )
 
     def step(self, state: State) -> State:
-        """Equation 3.1: mirror descent with P = I."""
+        """x₊ = x − α∇f(x), mirror descent with P = I (equation 3.1)."""
         return descend(state)

@@ -17,7 +17,7 @@ from ...problem.products import Products
 from ..protocol import Method
 from .stepsize import Adaptive, Rule, StepSize, as_stepsize
 
-# Steps between products computed afresh: A x and B x drift from x by a rounding error per step.
+# Steps between recomputations of A x and B x: the updated products drift from x by one rounding error a step.
 REFRESH_STEPS = 50
 
 
@@ -32,7 +32,7 @@ class DescentSetup(NamedTuple):
 @dataclass(frozen=True)
 class MirrorDescent(Method):
     """x ← x − α(PᴴP)⁻¹∇f: gradient descent in the domain y = P x. One product with A, one P-solve, and one product
-    with B unless P is exact. `Sampled()` is the paper's step; the default needs no spectral knowledge.
+    with B unless P is exact. `Sampled()` is the paper's step size; the default needs no spectral bound.
     """
 
     preconditioner: Preconditioner = field(default_factory=Exact)
@@ -47,19 +47,19 @@ class MirrorDescent(Method):
             raise ValueError(f"curvature is {self.curvature!r}; give LanczosBound() or TraceBound()")
 
     def setup(self, products: Products, rng: np.random.Generator) -> DescentSetup:
-        """Build P; bound λ₁(B̃) if the step size asks for it (it is 1 for an exact P)."""
+        """Build P; bound λ₁(B̃) if the step-size rule needs it (it is 1 for an exact P)."""
         P = None if products.identity else self.preconditioner.prepare(products)
         stepsize = as_stepsize(self.stepsize)
         rule = stepsize.rule(lambda: 1.0 if P is None or P.exact else self.curvature.largest(products, P, rng), rng)
         return DescentSetup(P, rule, stepsize.rescale)
 
     def step(self, state: State) -> State:
-        """Equation 3.7, with A x and B x moved along by the products with the direction."""
+        """x₊ = P⁻¹y₊ for the gradient step y₊ from y = P x, that is x − α(PᴴP)⁻¹∇f(x) (equation 3.7)."""
         return descend(state)
 
 
 def descend(state: State) -> State:
-    """x − αd for d = (PᴴP)⁻¹∇f."""
+    """x − αd for d = (PᴴP)⁻¹∇f; A x and B x are updated with the products A d and B d."""
     products, axpy = state.products, state.products.kernels.axpy
     P, rule, rescale = state.memory
     g = gradient(state)

@@ -1,4 +1,4 @@
-"""How far to go along the (preconditioned) gradient: a fixed step, the paper's sampled one, or an adaptive one."""
+"""Step-size rules for (preconditioned) gradient steps: fixed, sampled as in the paper, and adaptive."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class StepSize(ABC):
 
     @abstractmethod
     def rule(self, largest: Callable[[], float], rng: np.random.Generator) -> Rule:
-        """The step α for (state, d, Ad, Bd), where x moves to x − αd; `largest()` bounds λ₁(B̃) when asked."""
+        """α of the step x − αd as a function of (state, d, Ad, Bd); `largest()` computes a bound of λ₁(B̃)."""
 
 
 def as_stepsize(given: StepSize | float) -> StepSize:
-    """A number stands for a fixed step."""
+    """The rule itself, or `Fixed` for a number."""
     if isinstance(given, StepSize):
         return given
     return Fixed(real(given, "stepsize (a rule such as Adaptive(), or a fixed step)"))
@@ -36,7 +36,7 @@ def as_stepsize(given: StepSize | float) -> StepSize:
 
 @dataclass(frozen=True)
 class Fixed(StepSize):
-    """The same α at every step; convergence is guaranteed for α < 1/λ₁(B̃)."""
+    """The same α at every step; f descends at every step if α < 1/λ₁(B̃)."""
 
     alpha: float
 
@@ -50,7 +50,7 @@ class Fixed(StepSize):
 
 @dataclass(frozen=True)
 class Sampled(StepSize):
-    """The paper's rule: one α for the whole run, drawn uniformly from [low, high]/λ₁(B̃)."""
+    """The paper's rule: one α for the whole run, uniform in [low, high]/λ₁(B̃), so that αL₊ < 2 for L₊ = 2λ₁(B̃)."""
 
     low: float = 0.9
     high: float = 0.99
@@ -69,11 +69,11 @@ class Sampled(StepSize):
 
 @dataclass(frozen=True)
 class Adaptive(StepSize):
-    """A fraction of the step that minimises f over the ray x − αd and its multiples; needs no spectral knowledge.
+    """Relaxed exact line search: `relaxation` times the α that minimises f over multiples of x − αd.
 
-    f is least where the Rayleigh quotient is largest, and that takes a quadratic equation in α with no product
-    beyond the one that the step makes anyway. The full step zigzags like any steepest descent and is about twice
-    as fast as the power method; 0.8 of it still descends at every step and is several times faster.
+    That α maximises the Rayleigh quotient: it is the root of a quadratic equation, and needs no spectral bound and no
+    further product. The full step zigzags as steepest descent does and is about twice as fast as the power method;
+    0.8 of it still descends at every step and is several times faster.
     """
 
     relaxation: float = 0.8

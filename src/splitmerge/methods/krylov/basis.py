@@ -4,7 +4,7 @@ Invariant: the first `size` columns of V are orthonormal in the inner product of
 `loose`), H is the projection of T on their span, and T V = V H + Q C. The waiting block Q, the `width` columns that
 follow, is orthonormal to V and has not been multiplied yet; C = `coupling` involves the last `reach` columns of V only
 (all of them after a restart). The span contains the Ritz vectors X, the split directions T X and T²X, and Ritz vectors
-of earlier steps: so Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does (equation 4.7).
+of earlier steps: so Rayleigh–Ritz on it lowers f at least as far as a Split-Merge step does.
 """
 
 from __future__ import annotations
