@@ -22,7 +22,7 @@ LAYERS = (
     ("preparation",),
     ("verification",),
     ("solution",),
-    ("arguments", "solve", "iterates", "eigsh"),
+    ("arguments", "solve", "iterates", "eigsh_request", "eigsh"),
     ("io",),
     ("gallery",),
     ("",),

@@ -158,7 +158,9 @@ def range_of(op: Operator) -> Any:
     threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
     if op.kind == "dense":
         return _positive_part(op.matrix, threshold)
-    count, labels = connected_components(op.matrix, directed=False)
+    # by magnitude: an imaginary entry connects, too
+    graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
+    count, labels = connected_components(graph, directed=False)
     members = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels, minlength=count)
     if sizes.max() > MAX_COMPONENT_ROWS:

@@ -80,6 +80,10 @@ class SemidefiniteShiftInvert(ShiftInvert):
         """The vector itself."""
         return y
 
+    def product_norm(self, y: Array) -> float:
+        """‖Ly‖."""
+        return float(self.products.kernels.norm(self.L @ y))
+
     def apply(self, y: Array, z: Array) -> Array:
         """A solve between two products."""
         return np.asarray(self.adjoint @ super().apply(y, self.L @ z))
