@@ -16,6 +16,9 @@ from scipy.linalg import blas
 from threadpoolctl import threadpool_limits
 
 import splitmerge as sm
+from splitmerge.iterates import states
+from splitmerge.preparation.solver import attached
+from splitmerge.problem.products import Products
 
 from . import since
 
@@ -46,9 +49,10 @@ def blas_alone(A: np.ndarray, U: np.ndarray, x: np.ndarray, vectors: bool) -> No
                 blas.daxpy(x, y, a=1e-9)
 
 
-def steps_alone(pencil: sm.Pencil, x: np.ndarray) -> None:
+def steps_alone(products: Products, x: np.ndarray) -> None:
     """The iterations alone, without driver."""
-    for _ in itertools.islice(sm.iterates(pencil, method=sm.SplitMerge(), x0=x), STEPS_PER_RUN + 1):
+    rng = np.random.default_rng(0)
+    for _ in itertools.islice(states(sm.SplitMerge(), products, x, rng), STEPS_PER_RUN + 1):
         pass
 
 
@@ -67,15 +71,16 @@ def main() -> None:
         for n in (256, 512, 1024):
             A, B = sm.gallery.synthetic_pair(n, 3, rng=0)
             x = np.random.default_rng(0).standard_normal(n)
-            pencil = sm.Pencil(A, B)
-            next(sm.iterates(pencil, method=sm.SplitMerge(), x0=x))  # factorise outside the timed region
+            products = sm.Pencil(A, B).products
+            factor = attached(products, None)[1]  # factorise outside the timed region
+            products = products.solving(factor)
             # use the same arrays for all variants, because memory alignment changes the speed of BLAS
-            A, U = pencil.A.matrix, pencil.solver.U
+            A, U = products.A.matrix, factor.U
             best = fastest(
                 {
                     "products and solves": lambda A=A, U=U, x=x: blas_alone(A, U, x, False),
                     "all BLAS calls": lambda A=A, U=U, x=x: blas_alone(A, U, x, True),
-                    "step": lambda pencil=pencil, x=x: steps_alone(pencil, x),
+                    "step": lambda products=products, x=x: steps_alone(products, x),
                 }
             )
             loop = min(whole_loop(A, B, x) for _ in range(TIMING_ROUNDS))

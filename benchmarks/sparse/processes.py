@@ -98,7 +98,7 @@ class Elsewhere:
             return Timed((out["values"], out["vectors"]), float(out["seconds"]))
 
     def eigsh(self, tol: float) -> Timed:
-        """As it is, under a limit of time: the default order of SuperLU can take very long in 3D."""
+        """Default eigsh with a time limit, because SuperLU's default ordering can be very slow in 3D."""
         source, target = self.files()
         threads = max(info["num_threads"] for info in threadpool_info())
         job = {"side": "eigsh", "pair": str(source), "k": self.task.k, "tol": tol, "threads": threads}

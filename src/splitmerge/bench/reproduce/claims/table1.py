@@ -63,8 +63,8 @@ def _small_n(results: Results) -> Judgement:
     means = [f"{_mean(_faster(results, 'Split-Merge', 'Lanczos', _of_size(n))[2]):.2f} (n = {n})" for n in sizes]
     return Judgement(
         by_share(good, total),
-        f"faster than Lanczos in {good} of {total} cells with n = 256 (paper: 10 of 10); Lanczos over Split-Merge in "
-        f"the mean {', '.join(means)}",
+        f"faster than Lanczos in {good} of {total} cells with n = 256 (paper: 10 of 10); Lanczos over Split-Merge "
+        f"on average {', '.join(means)}",
         "the smaller n, the larger the share of overhead in the cost of a step",
     )
 
@@ -75,7 +75,7 @@ def _lanczos_at_1024(results: Results) -> Judgement:
     mean = _mean(ratios)
     return Judgement(
         "not reproduced" if mean <= 1 else "reproduced" if mean <= SLIGHT_SLOWDOWN_RATIO else "partly",
-        f"Split-Merge takes {mean:.2f} times as long in the mean of {total} cells (paper: {_mean(paper):.2f})",
+        f"Split-Merge takes {mean:.2f} times as long on average over {total} cells (paper: {_mean(paper):.2f})",
         "Lanczos is much faster, not slightly, and increasingly so as λ₂ approaches λ₁"
         if mean > SLIGHT_SLOWDOWN_RATIO
         else "",
@@ -161,7 +161,7 @@ def _mirror_is_near_best(results: Results) -> Judgement:
     theirs = [over_best(list(row[:5])) for (n, _), row in TABLE1.items() if n == 256]
     mean, paper = _mean(ours), _mean(theirs)
     word: Word = "reproduced" if mean <= 1.25 * paper else "partly" if mean <= 2 * paper else "not reproduced"
-    return Judgement(word, f"{mean:.2f} times the time of the best of the five in the mean (paper: {paper:.2f})")
+    return Judgement(word, f"{mean:.2f} times the time of the best of the five on average (paper: {paper:.2f})")
 
 
 def _cost_of_a_step(results: Results) -> Judgement:
@@ -171,7 +171,7 @@ def _cost_of_a_step(results: Results) -> Judgement:
     exact = max(products + solves) < 2 + 1e-9 and min(products + solves) > 2 - 1e-9
     return Judgement(
         "reproduced" if exact else "not reproduced",
-        f"{np.mean(products):.2f} products with A and {np.mean(solves):.2f} solves a step, as the pencil counted them",
+        f"{np.mean(products):.2f} products with A and {np.mean(solves):.2f} solves per step",
     )
 
 
