@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg import cg
 from ..linalg.reductions import vdot
 from ..preconditioners import Diagonal, Exact, IncompleteCholesky, MultiGrid, Preconditioner, Prepared
 from ..problem.products import Products
@@ -69,22 +70,36 @@ def attempt(products: Products, preconditioner: Preconditioner) -> Trial | None:
     # a right-hand side in the range of B, which may be singular
     r = products.apply_B(np.random.default_rng(0).standard_normal(products.n).astype(products.dtype))
     sizes: list[float] = []
-    p = r
-    for step in range(TRIAL_STEPS):
-        z = products.solve_P(prepared, r)
-        sizes.append(float(vdot(r, z).real))
-        if not sizes[-1] > 0:
-            return None
-        if sizes[-1] <= TRIAL_REDUCTION**2 * sizes[0]:
-            break
-        p = z if step == 0 else z + (sizes[-1] / sizes[-2]) * p
-        Bp = products.apply_B(p)
-        curvature = float(vdot(p, Bp).real)
-        if not curvature > 0:
-            return None
-        r = r - (sizes[-1] / curvature) * Bp
+
+    def observe(size: float) -> bool:
+        sizes.append(size)
+        return size <= TRIAL_REDUCTION**2 * sizes[0]
+
+    try:
+        cg.solve(
+            products.apply_B,
+            np.zeros_like(r),
+            r,
+            # only the reduction of rᴴP⁻¹r ends a trial
+            target=0.0,
+            max_steps=TRIAL_STEPS,
+            dot=lambda x, y: float(vdot(x, y).real),
+            norm=lambda _: 1.0,
+            axpy=lambda x, y, a: y + a * x,
+            refuse=_refuse,
+            precondition=lambda residual: products.solve_P(prepared, residual),
+            observe=observe,
+        )
+    except NotPositiveDefinite:
+        return None
+    if not sizes[-1] > 0:
+        return None
     half = len(sizes) // 2
     # a random residual falls fast at first, whatever comes later
     rate = (sizes[-1] / sizes[half]) ** (0.5 / max(len(sizes) - 1 - half, 1))
     step_seconds = (time.perf_counter() - ready) / len(sizes)
     return Trial(preconditioner, prepared, min(rate, 0.9999), prepared.work, ready - began, step_seconds)
+
+
+def _refuse(curvature: float) -> NoReturn:
+    raise NotPositiveDefinite(f"a trial met pᴴBp = {curvature:.3g}")

@@ -36,6 +36,10 @@ class Workspace:
     decisions: list[Decision] = field(default_factory=list)
     checked_B: bool = False
 
+    def __post_init__(self) -> None:
+        # as the user gave it, before entries of operators are computed
+        self.original = self.pencil
+
     def products(self, pencil: Pencil | None = None, solver: BSolver | None = None) -> Products:
         """Products with the pencil (or one with the same A and B up to signs), counted for this solve."""
         return Products(self.pencil if pencil is None else pencil, self.counts, self.budget, solver)

@@ -119,7 +119,7 @@ def _shift(pencil: Pencil, scale: Scale) -> float:
 
 def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     """What the pair is, and what was done to it first."""
-    problem, pencil = workspace.problem, workspace.pencil
+    problem, pencil = workspace.problem, workspace.original
     kinds = (pencil.A.kind,) if pencil.B is None else (pencil.A.kind, pencil.B.kind)
     wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma}
     opening = [decided(Choice.WANTED, **wanted, n=pencil.n, kinds=kinds, dtype=pencil.dtype)]
