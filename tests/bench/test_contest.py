@@ -32,7 +32,7 @@ def test_every_rival_is_right_on_the_cells(n, kappa):
         assert entry.A_products > 0 or name == "eigh"
 
 
-@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("which", ["largest", pytest.param("smallest", marks=pytest.mark.slow)])
 def test_several_pairs_at_both_ends(which):
     A, B = sm.gallery.mikota_chain(60)
     task = Challenge(A, B, k=3, which=which, max_seconds=2)

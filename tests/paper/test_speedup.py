@@ -19,7 +19,9 @@ def mean_products(A, B, u, method, seeds):
     return float(np.mean([run.counts.A_products for run in runs]))
 
 
-@pytest.mark.parametrize(("n", "kappa_B", "least"), [(256, 3, 3.5), (256, 100, 1.6), (1024, 3, 3.8)])
+@pytest.mark.parametrize(
+    ("n", "kappa_B", "least"), [(256, 3, 3.5), (256, 100, 1.6), pytest.param(1024, 3, 3.8, marks=pytest.mark.slow)]
+)
 def test_split_merge_beats_power_as_in_the_paper(n, kappa_B, least):
     """Mean of 5 starts on 3 pairs: how many times fewer products than the power method."""
     ratios = []

@@ -68,7 +68,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
 
 def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     """Add the properties that need factorisations, for a pair without findings so far."""
-    from ..facts.pair import Definite, condition, costs, definiteness, operators, route, spectrum
+    from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum
 
     op_A, op_B = operators(A, B)
     found: dict[str, Definite] = {}
@@ -84,7 +84,7 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
     if B_known or found["B"].word == "unknown":
-        told["routes"] = {which: route(A, B, k, which) for which in ("largest", "smallest")}
+        told["routes"] = routes(A, B, k)
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:

@@ -137,12 +137,14 @@ def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
     return value_of(float(found[0])), value_of(float(found[-1])), how
 
 
-def route(A: Any, B: Any, k: int, which: Any) -> list[str]:
-    """The plan of `solve` for k eigenpairs, computed without any factorisation."""
-    rule = stopping_rule(None, 1e-8, None)
-    problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
-    pencil = Pencil(A, B, equilibrate=True)
-    return list(worded_plan(choose(problem, pencil), pencil, k))
+def routes(A: Any, B: Any, k: int) -> dict[str, list[str]]:
+    """The plans of `solve` for k eigenpairs at either end of the spectrum, made without any factorisation."""
+    rule, pencil = stopping_rule(None, 1e-8, None), Pencil(A, B, equilibrate=True)
+    told = {}
+    for which in ("largest", "smallest"):
+        problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
+        told[which] = list(worded_plan(choose(problem, pencil), pencil, k))
+    return told
 
 
 def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:
