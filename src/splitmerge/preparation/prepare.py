@@ -10,7 +10,7 @@ from ..linalg.cholesky import DenseFactor
 from ..methods.direct import Direct
 from ..methods.setup import Setup
 from ..methods.survey import survey
-from ..planning.costs import check_fits, expected_products
+from ..planning.costs import PREDICTED_N, check_fits, expected_products
 from ..planning.decision import Choice
 from ..planning.plan import Candidate, Engine, Map
 from ..problem.operator import plus
@@ -19,6 +19,7 @@ from ..problem.target import Target
 from ..run.iteration import Iteration
 from ..sparse_direct.cholesky import SparseFactor
 from ..transforms import standard
+from ..typing import Array
 from . import matrix_free
 from .definiteness import check_B
 from .shift_invert import shift_invert
@@ -71,11 +72,12 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
 
 
 def _check_shift(workspace: Workspace, candidate: Candidate) -> None:
-    """Refuse an indefinite B, and an A − σB whose factors are predicted not to fit."""
+    """Refuse an indefinite B, and an A − σB whose factors are predicted not to fit; once per solve."""
     check_B(workspace)
     pencil = workspace.pencil
-    if pencil.A.kind == "sparse" and (pencil.B is None or pencil.B.kind == "sparse"):
+    if not workspace.checked_shift and pencil.n >= PREDICTED_N:
         check_fits(plus(pencil.A, -candidate.sigma, pencil.B), "A − σB")
+    workspace.checked_shift = True
 
 
 def _swapped(candidate: Candidate, workspace: Workspace) -> Setup | None:
@@ -97,16 +99,16 @@ def _swapped(candidate: Candidate, workspace: Workspace) -> Setup | None:
         products = swapped(workspace, candidate.sigma, candidate.sign, clear=candidate.clear)
     if products is None:
         return None
-    if smallest and workspace.plan.forms_A and not lapack:
+    if smallest and workspace.formed_A and not lapack:
         workspace.decide(Choice.FORMED_A, n=workspace.pencil.n)
     return _setup(candidate, workspace, products)
 
 
-def _diagonal(workspace: Workspace, sigma: float) -> np.ndarray:
+def _diagonal(workspace: Workspace, sigma: float) -> Array:
     """The diagonal of A − σB."""
     pencil = workspace.pencil
     diagonal = pencil.A.diagonal().real
-    return diagonal - sigma * (1.0 if pencil.B is None else pencil.B.diagonal().real)
+    return np.asarray(diagonal - sigma * (1.0 if pencil.B is None else pencil.B.diagonal().real))
 
 
 def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
@@ -119,7 +121,7 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
     if candidate.map is Map.NEGATED:
         pencil = pencil.negated()
         workspace.decide(Choice.NEGATED)
-        if workspace.plan.forms_A and candidate.engine is not Engine.LAPACK:
+        if workspace.formed_A and candidate.engine is not Engine.LAPACK:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
     products = solver_for(workspace, pencil, candidate.target)
     if products is None:

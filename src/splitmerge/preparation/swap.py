@@ -12,6 +12,7 @@ from ..problem.factorise import factorise
 from ..problem.operator import plus
 from ..problem.products import Products
 from ..sparse_direct.cholesky import SparseFactor
+from ..typing import Array
 from .solver import attached
 from .workspace import Workspace
 
@@ -39,7 +40,7 @@ def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Pr
     return Products(pencil.swapped(K, sigma, sign), budget=workspace.budget, solver=factor)
 
 
-def _clear(factor: DenseFactor | SparseFactor, diagonal: np.ndarray, eps: float) -> bool:
+def _clear(factor: DenseFactor | SparseFactor, diagonal: Array, eps: float) -> bool:
     """Is σ clear of the eigenvalues? Close to one, its 1/(λ − σ) dominates and the others lose all digits."""
     if isinstance(factor, DenseFactor):
         least = float((np.abs(factor.U.diagonal()) ** 2 / diagonal.real).min())

@@ -35,10 +35,16 @@ class Workspace:
     budget: Budget = field(default_factory=Budget)
     decisions: list[Decision] = field(default_factory=list)
     checked_B: bool = False
+    checked_shift: bool = False
 
     def __post_init__(self) -> None:
         # as the user gave it, before entries of operators are computed
         self.original = self.pencil
+
+    @property
+    def formed_A(self) -> bool:
+        """Were the entries of an operator A computed?"""
+        return self.original.A.matrix is None and self.pencil.A.matrix is not None
 
     def products(self, pencil: Pencil | None = None, solver: BSolver | None = None) -> Products:
         """Products with the pencil (or one with the same A and B up to signs), counted for this solve."""
