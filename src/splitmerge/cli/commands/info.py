@@ -71,10 +71,11 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum
 
     op_A, op_B = operators(A, B)
+    ways = routes(A, B, k)
     found: dict[str, Definite] = {}
     for name, op in (("A", op_A), ("B", op_B)):
         if op is not None:
-            told["costs"][name] = costs(op)
+            told["costs"][name] = costs(ways.predictions[name])
             found[name] = definiteness(op, told["costs"][name])
             told["definiteness"][name] = {key: getattr(found[name], key) for key in ("word", "how", "negative", "zero")}
     B_known = op_B is None or found["B"].definite
@@ -84,7 +85,7 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
     if B_known or found["B"].word == "unknown":
-        told["routes"] = routes(A, B, k)
+        told["routes"] = ways.told()
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:

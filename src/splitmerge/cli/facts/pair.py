@@ -13,7 +13,8 @@ from ...errors import NotPositiveDefinite
 from ...linalg.lanczos import LanczosProcess
 from ...methods.survey import MIN_SURVEY_STEPS, survey
 from ...planning.choose import choose
-from ...planning.costs import fits, predicted
+from ...planning.costs import fits
+from ...planning.plan import Plan
 from ...preparation.solver import attached
 from ...problem.adapt import adapt
 from ...problem.factorise import factorise, shifted_factor
@@ -60,9 +61,8 @@ class Costs:
     affordable: bool
 
 
-def costs(op: Operator) -> Costs | None:
-    """The predicted cost of factorising a large matrix; None if it is small."""
-    prediction: Prediction | None = predicted(op)
+def costs(prediction: Prediction | None) -> Costs | None:
+    """The predicted cost of factorising a large matrix, and whether `info` makes the factorisation."""
     if prediction is None:
         return None
     affordable = fits(prediction) and prediction.seconds <= MAX_FACTORISATION_SECONDS
@@ -137,14 +137,32 @@ def spectrum(A: Any, B: Any) -> tuple[float, float, str]:
     return value_of(float(found[0])), value_of(float(found[-1])), how
 
 
-def routes(A: Any, B: Any, k: int) -> dict[str, list[str]]:
+@dataclass(frozen=True)
+class Routes:
     """The plans of `solve` for k eigenpairs at either end of the spectrum, made without any factorisation."""
+
+    pencil: Pencil
+    plans: dict[str, Plan]
+    k: int
+
+    @property
+    def predictions(self) -> dict[str, Prediction | None]:
+        """The predicted factorisations: the smallest pairs take one of A, the largest one of B."""
+        return {"A": self.plans["smallest"].prediction, "B": self.plans["largest"].prediction}
+
+    def told(self) -> dict[str, list[str]]:
+        """The plans in words."""
+        return {which: list(worded_plan(plan, self.pencil, self.k)) for which, plan in self.plans.items()}
+
+
+def routes(A: Any, B: Any, k: int) -> Routes:
+    """Plan for both ends of the spectrum."""
     rule, pencil = stopping_rule(None, 1e-8, None), Pencil(A, B, equilibrate=True)
-    told = {}
+    plans = {}
     for which in ("largest", "smallest"):
         problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
-        told[which] = list(worded_plan(choose(problem, pencil), pencil, k))
-    return told
+        plans[which] = choose(problem, pencil)
+    return Routes(pencil, plans, k)
 
 
 def operators(A: Any, B: Any) -> tuple[Operator, Operator | None]:
