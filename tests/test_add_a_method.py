@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -115,3 +116,25 @@ def test_its_iterates_approach_the_pair():
     values = [state.eigenvalue for state, _ in zip(states, range(60), strict=False)]
     assert values[-1] == pytest.approx(1.0, rel=1e-6)
     assert values[0] < values[-1]
+
+
+@pytest.mark.parametrize("n", [64, 420])
+@pytest.mark.parametrize("question", [{"which": "largest"}, {"which": "smallest"}])
+def test_a_subspace_method_of_ones_own_is_the_one_that_runs(n, question):
+    bound = []
+
+    @dataclasses.dataclass(frozen=True)
+    class Own(sm.Method):
+        subspace: ClassVar[bool] = True
+
+        def bind(self, setup):
+            bound.append(setup)
+            return sm.Accelerated().bind(setup)
+
+    A, B = sm.gallery.synthetic_pair(n, kappa_B=10, rng=0)
+    sol = sm.solve(A, B, 1, method=Own(), rng=0, **question)
+    assert len(bound) == 1
+    assert bound[0].single is None
+    assert sol.method == Own()
+    values = scipy.linalg.eigh(A, B, eigvals_only=True)
+    assert sol.eigenvalues[0] == pytest.approx(values[-1] if question["which"] == "largest" else values[0], rel=1e-8)

@@ -184,6 +184,7 @@ class MixedPrecision(Iteration):
             polished = first_polished(shifted(self.products, scale.shift), scale, x)
             polished.step = state.step + 1
             return self._kept(polished)
+        self.latest = state
         # that rounding is reached says nothing about an angle
         unreached = self.tol is None and reason in (Reason.RESIDUAL, Reason.PRECISION)
         self.reason = Reason.UNCONFIRMED if unreached or reason is Reason.EXHAUSTED else reason

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..methods import Method
+from ..methods.krylov.accelerated import Accelerated
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
@@ -77,10 +79,15 @@ def _suits_single(problem: Problem, pencil: Pencil) -> bool:
         return False
     if problem.k > 1 or problem.given or problem.certify:
         return False
-    # a solver or a preconditioner of the user's is in double precision
-    if problem.preconditioner is not None or (problem.method is not None and problem.method.inner is not None):
+    # a method, a solver or a preconditioner of the user's is in double precision
+    if problem.preconditioner is not None or not _is_plain(problem.method):
         return False
     return _reachable(problem.rule.residual_tol, problem.rule.angle_tol)
+
+
+def _is_plain(method: Method | None) -> bool:
+    """Is it the default method, without a solver of the user's?"""
+    return method is None or (isinstance(method, Accelerated) and method.inner is None)
 
 
 def _reachable(residual: float | None, angle: float | None) -> bool:

@@ -62,11 +62,9 @@ class Workspace:
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:
-        """The set-up for thick-restart Lanczos, with the options of the problem's method."""
+        """The set-up for the problem's subspace method, by default thick-restart Lanczos."""
         method = self.problem.method
-        return self.setup(
-            products, target, method=method if isinstance(method, Accelerated) else Accelerated(), **parts
-        )
+        return self.setup(products, target, method=Accelerated() if method is None else method, **parts)
 
     def form(self, *, A: bool = False, B: bool = False) -> None:
         """Compute the entries of an operator A or B by its products with the columns of the identity."""
