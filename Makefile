@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SECONDS ?= 1200
+SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench goldens clean
+.PHONY: help install demo test test-slow lint bench goldens fuzz clean
 
 help:
 	@echo "make install    a virtual environment with all that development needs"
@@ -15,6 +17,7 @@ help:
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      speed as ratios"
 	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
+	@echo "make fuzz       search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
 	@echo "make clean      remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
@@ -47,6 +50,9 @@ bench: install
 
 goldens: install
 	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)
+
+fuzz: install
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs 2
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Adversarial campaign: random problems, disguises and requests, judged by an independent dense reference."""
