@@ -86,7 +86,7 @@ def eigsh_order(spectrum: Array, which: str, sigma: float | None, mode: str, k: 
             s = np.longdouble(sigma)
             numerator = {"normal": 1, "buckling": spectrum, "cayley": spectrum + s}[mode]
             key = numerator / (spectrum - s)
-    if not np.isfinite(key).all() and which != "LM":
+    if not np.isfinite(key).all():
         return np.arange(k), False
     n = len(spectrum)
     if which in ("LM", "SM"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .precise import Array, Indefinite, double, extended, hermitian, jacobi, largest, norm, pair, power_of_two
+from .precise import TINY, Array, Indefinite, double, extended, hermitian, jacobi, largest, norm, pair, power_of_two
 
 # The largest pair for which the reference is computed in extended precision.
 MAX_EXTENDED, MAX_EXTENDED_COMPLEX = 64, 44
@@ -42,6 +42,16 @@ class Reference:
         self.norm_A, self.norm_B = norm(self.A), norm(self.B)
         squares = (abs(self.vectors) ** 2).sum(axis=0)
         self.allowance = self.entitled(self.values, squares) + self.errors
+
+
+def peer(reference: Reference) -> str:
+    """How well LAPACK does on the pair: its error in units of what is allowed, in a few words."""
+    try:
+        values = scipy.linalg.eigvalsh(double(reference.A), double(reference.B))
+        off = abs(values - reference.values) / np.maximum(reference.allowance, TINY)
+    except (ValueError, scipy.linalg.LinAlgError):
+        return "LAPACK refuses the pair"
+    return f"κ(B) = {reference.kappa:.0e}, and eigh is off by {float(off.max(initial=0)):.1e} times what is allowed"
 
 
 def condition(B: Array) -> float:
@@ -110,4 +120,4 @@ def ridged(A: Array, B: Array, ridge: float, eps: float) -> Reference:
     return reference(A, B + np.longdouble(ridge) * np.eye(len(B)), eps)
 
 
-__all__ = ["Indefinite", "Reference", "condensed", "condition", "reference", "restricted", "ridged"]
+__all__ = ["Indefinite", "Reference", "condensed", "condition", "peer", "reference", "restricted", "ridged"]

@@ -84,7 +84,7 @@ def method(rng: Rng, problem: Problem) -> tuple[Any, bool, bool]:
     kind = rng.random()
     if kind < 0.35 or (kind > 0.5 and problem.n > MAX_FIRST_ORDER):
         solver, exact = inner(rng, problem)
-        basis = int(rng.integers(2, 60)) if rng.random() < 0.3 else None
+        basis = int(rng.integers(4, 60)) if rng.random() < 0.3 else None
         return sm.Accelerated(basis, inner=solver), exact, False
     if kind < 0.5:
         block = int(rng.integers(1, 12)) if rng.random() < 0.3 else None

@@ -20,7 +20,7 @@ from .recipes import method as random_method
 from .recipes import preconditioner as random_preconditioner
 
 INTERVALS = "interval" in inspect.signature(sm.solve).parameters
-STEPS_OF_FIRST_ORDER, STEPS_OF_A_RULE = 1500, 5000
+STEPS_OF_FIRST_ORDER, STEPS_OF_A_SUBSPACE, STEPS_OF_A_RULE = 1500, 300, 1000
 
 
 @dataclass
@@ -179,6 +179,8 @@ def _limits(request: Request, given: tuple[Disguise, ...], problem: Problem) -> 
     whole = all(each.entries for each in given)
     if not whole and (options.get("certify") or "sigma" in options or "interval" in options):
         request.refusable = "needs the entries of A and B"
+    if options.get("b_policy", "error") != "error" and not given[-1].entries:
+        request.refusable = "a policy needs the entries of B"
     if any(each.undocumented for each in given):
         request.refusable = "an undocumented form"
     if len(given) > 1 and not given[1].entries:
@@ -204,8 +206,8 @@ def solve_request(rng: Rng, problem: Problem, reference: Reference | None, given
         options["k"] = min(options["k"], 3)
     _target(rng, request, reference, any_target="method" not in options or accelerated)
     _extras(rng, request, problem, reference, given)
-    if first_order:
-        options.setdefault("max_steps", STEPS_OF_FIRST_ORDER)
+    if "method" in options:
+        options.setdefault("max_steps", STEPS_OF_FIRST_ORDER if first_order else STEPS_OF_A_SUBSPACE)
     if problem.rank is not None or rng.random() < 0.03:
         options["b_policy"] = str(rng.choice(["error", "ridge", "restrict"]))
     _limits(request, given, problem)
