@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 class NotPositiveDefinite(ValueError):
-    """B is not positive definite to working precision."""
+    """B is not positive definite to working precision; `indefinite` says that it is clearly not semidefinite either."""
+
+    indefinite: bool = False
 
 
 class OutOfTime(Exception):

@@ -126,11 +126,11 @@ def carried_out(
         X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
         plan = choose(problem, pencil) if prepared is setups else Plan(())
         workspace = Workspace(problem, pencil, plan, rng, X.shape[1], budget=Budget(problem.rule.time_limit))
-        for candidate, setup in prepared(workspace):
+        for _, setup in prepared(workspace):
             run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
             workspace.budget.begin()
             verified = verify(run, setup, X, certify=problem.certify)
-            if not candidate.provisional or verified.reason is not Reason.UNCONFIRMED:
+            if not verified.reason.failed:
                 break
             X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
         solution = present(workspace, setup, run, verified, mended, began)

@@ -256,9 +256,13 @@ def test_OPinv_of_extreme_and_uneven_pairs(scales):
 
 
 def test_wrong_OPinv_does_not_pass():
+    """Another matrix: its vectors are no eigenvectors of (A, M). One at another shift leads to pairs of (A, M)."""
     A, M = _pair("d")
+    other, _ = np.linalg.qr(np.random.default_rng(5).standard_normal(A.shape))
     with pytest.raises(ArpackNoConvergence):
-        sm.eigsh(A, K, M, 1.5, OPinv=np.linalg.inv(A - 1.7 * M), maxiter=50, rng=0)
+        sm.eigsh(A, K, M, 1.5, OPinv=np.linalg.inv(other @ A @ other.T - 1.5 * M), maxiter=50, rng=0)
+    w, v = sm.eigsh(A, K, M, 1.5, OPinv=np.linalg.inv(A - 1.7 * M), maxiter=50, rng=0)
+    assert np.abs(A @ v - M @ v * w).max() <= 1e-10
 
 
 @pytest.mark.parametrize("n", [40, N])

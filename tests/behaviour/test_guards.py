@@ -11,9 +11,11 @@ from scipy.sparse.linalg import LinearOperator
 import splitmerge as sm
 from checking import figures_of
 from pairs import grid
+from splitmerge.methods.setup import Setup
 from splitmerge.planning import costs
 from splitmerge.preparation import swap
 from splitmerge.problem.products import Products
+from splitmerge.problem.target import Target
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.system import memory
 from splitmerge.system.budget import Budget
@@ -128,7 +130,8 @@ class TestTime:
         pencil, budget = sm.Pencil(self.A, self.bad()), Budget(0.05)
         products = Products(pencil, budget=budget, solver=self.inner.prepare(pencil))
         budget.begin()
-        pairs = measured(products, RitzBlock(np.ones(1), sol.eigenvectors, products.scale), None)
+        setup = Setup(products, Target.LARGEST, 1, np.random.default_rng(0))
+        pairs = measured(setup, RitzBlock(np.ones(1), sol.eigenvectors, Target.LARGEST.order))
         assert pairs.deltas[0] == math.inf
         assert np.isfinite(pairs.residuals).all()
 

@@ -14,6 +14,9 @@ from ..typing import Array
 from .reductions import norms
 from .rounding import pivot_threshold
 
+# A pivot below minus this fraction of its diagonal entry is no rounding error.
+INDEFINITE_FRACTION = 1e-6
+
 
 class DenseFactor:
     """B = UᴴU with U upper triangular, the variant with the faster BLAS triangular solves.
@@ -36,7 +39,8 @@ class DenseFactor:
         self.U, info = potrf(_aligned(B, dtype), lower=0, clean=1, overwrite_a=1)
         if info > 0:
             # a failure in lower precision is caught by the caller, so its message needs no exact pivot
-            raise not_definite(info - 1, _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0)
+            pivot = _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0
+            raise not_definite(info - 1, pivot, float(B[info - 1, info - 1].real))
         check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
 
     def __getattr__(self, name: str) -> Array:
@@ -112,7 +116,8 @@ def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> 
     bad = np.flatnonzero(~(pivots > pivot_threshold(pivots.size, pivots.dtype) * diagonal))
     if bad.size:
         index = int(bad[0])
-        raise not_definite(int(index if order is None else order[index]), float(pivots[index]))
+        row = int(index if order is None else order[index])
+        raise not_definite(row, float(pivots[index]), float(diagonal[index]))
 
 
 def _schur_pivot(B: Array, index: int) -> float:
@@ -123,10 +128,19 @@ def _schur_pivot(B: Array, index: int) -> float:
     return float((B[index, index] - np.vdot(B[:index, index], w)).real)
 
 
-def not_definite(index: int, pivot: float) -> NotPositiveDefinite:
-    """The exception for a Cholesky factorisation that breaks down at `pivot` in row `index`."""
-    kind = "indefinite" if pivot < 0 else "singular to working precision"
-    return NotPositiveDefinite(
-        f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}: "
-        f"B is {kind}; remove its zero rows and columns, or add a small multiple of the identity to B"
+def not_definite(index: int, pivot: float, diagonal: float = 1.0) -> NotPositiveDefinite:
+    """The exception for a factorisation that breaks down at `pivot` in row `index`, with this entry on the diagonal."""
+    indefinite = pivot < -INDEFINITE_FRACTION * abs(diagonal)
+    if indefinite:
+        what = "B is indefinite: a mass or covariance matrix has no negative eigenvalues; check B"
+    else:
+        what = (
+            "B is singular to working precision and the pair has infinite eigenvalues: b_policy='restrict' leaves them "
+            "out, b_policy='ridge' adds a small multiple of the identity to B"
+        )
+    error = NotPositiveDefinite(
+        f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}; "
+        f"{what}"
     )
+    error.indefinite = indefinite
+    return error

@@ -1,4 +1,4 @@
-"""What rounding allows: attainable residuals, thresholds for pivots, and the scale that residuals are relative to."""
+"""What rounding allows: backward errors, thresholds for pivots, and the scale that residuals are relative to."""
 
 from __future__ import annotations
 
@@ -9,53 +9,60 @@ import numpy as np
 
 from ..typing import Array
 
-# The attainable residual never excuses more than this power of eps: 5e-7 in double, 2e-3 in single precision.
-EXCUSE_EXPONENT = 0.4
+# A residual within this many units of rounding of A and B is as small as they determine it; an iteration aims at fewer,
+# and may stagnate at more.
+ROUNDING_UNITS, AIMED_UNITS, STAGNATION_UNITS = 32, 8, 128
+# A stagnating residual above the backward error counts as rounding of the iteration up to this power of eps: 5e-7 in
+# double, 2e-3 in single precision.
+STAGNATION_EXPONENT = 0.4
 
 
 class Scale(NamedTuple):
-    """What the residual of (A + ηB, B) at an eigenvalue λ is relative to, and the level that rounding leaves.
+    """What the residual of an iterate of (A + ηB, B) is relative to, and the levels that rounding leaves.
 
-    `shift` is η, `radius` an estimate Λ of the largest |λ| of (A + ηB, B), `n` and `eps` belong to the pencil, and
-    `A_size`, `B_size` are the largest magnitudes of the entries. A residual is relative to max(|λ|, √eps Λ).
+    `shift` is η, `radius` an estimate Λ of the largest |λ| of (A, B), `n` and `eps` belong to the pencil, and `A_norm`,
+    `B_norm` are the 1-norms. Values are those of the shifted pencil; a residual is relative to max(|λ|, √eps Λ) for the
+    eigenvalue λ of (A, B) itself.
     """
 
     shift: float
     radius: float
     n: int
     eps: float
-    A_size: float
-    B_size: float
+    A_norm: float
+    B_norm: float
 
     def moved(self, shift: float, radius: float) -> Scale:
         """The scale of the same pencil with another shift and radius."""
-        return Scale(shift, radius, self.n, self.eps, self.A_size, self.B_size)
+        return Scale(shift, radius, self.n, self.eps, self.A_norm, self.B_norm)
+
+    @property
+    def shifted_radius(self) -> float:
+        """A bound on the largest |λ + η|."""
+        return self.radius + abs(self.shift)
 
     def magnitude(self, value: float) -> float:
         """max(|λ|, √eps Λ): an eigenvalue that is lost in the rounding of the largest one counts as zero."""
-        return max(abs(value), math.sqrt(self.eps) * self.radius)
+        return max(abs(value - self.shift), math.sqrt(self.eps) * self.radius)
 
-    @property
-    def attainable(self) -> float:
-        """4 √n eps, the relative residual that the rounding of one product leaves."""
-        return attainable_residual(self.n, self.eps)
+    def floor(self, value: float, length: float, scale: float) -> float:
+        """The residual that an iteration need not go below for a vector of norm `length`, relative to `scale`."""
+        size = self.A_norm + abs(value - self.shift) * self.B_norm
+        return relative(AIMED_UNITS * self.eps * size * length, scale)
 
-    def rounding_level(self, value: float, length: float, scale: float) -> float:
-        """4 √n eps (|A| + Λ|B|) ‖x‖ relative to `scale`, the norm of λBx; |·| is the largest entry."""
-        size = self.A_size + max(self.radius, abs(value)) * self.B_size
-        return 4 * math.sqrt(self.n) * self.eps * relative(size * length, scale)
-
-    def excusable(self, level: float) -> float:
-        """The part of the rounding level that counts as converged."""
-        return min(level, float(self.eps**EXCUSE_EXPONENT))
+    def stagnation(self, length: float, scale: float) -> float:
+        """The residual at which an iteration may stagnate: it rounds at the largest eigenvalue and at the shift."""
+        size = self.A_norm + self.shifted_radius * self.B_norm
+        level = relative(STAGNATION_UNITS * self.eps * size * length, scale)
+        return min(level, float(self.eps**STAGNATION_EXPONENT))
 
     def perturbation(self, values: Array, lengths: Array) -> Array:
-        """How far rounding may move eigenvalues whose B-normalised vectors have these Euclidean norms.
+        """How far rounding may move eigenvalues of (A, B) whose B-normalised vectors have these Euclidean norms.
 
-        A perturbation E of A or λB moves λ by uᴴEu, and the rounding of their entries has the size 4 √n eps.
+        A perturbation E of A or λB moves λ by uᴴEu.
         """
-        sizes = self.A_size + (np.abs(values) + self.shift) * self.B_size
-        return np.asarray(4 * math.sqrt(self.n) * self.eps * sizes * lengths**2)
+        sizes = self.A_norm + np.abs(values) * self.B_norm
+        return np.asarray(ROUNDING_UNITS * self.eps * sizes * lengths**2)
 
 
 def attainable_residual(n: int, eps: float) -> float:

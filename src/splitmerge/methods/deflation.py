@@ -53,7 +53,7 @@ class Ended(NamedTuple):
 class Deflation(Iteration):
     """Finds pair after pair, and starts again where the survey shows that a larger eigenvalue was passed over."""
 
-    retry = Retry(attempts=3, capped=True, last_allowance=0.0, angles=False)
+    retry = Retry(attempts=3, angles=False)
 
     def __init__(self, method: StepMethod, setup: Setup) -> None:
         assert setup.survey is not None
@@ -171,7 +171,7 @@ class Deflation(Iteration):
         found, B_found = (
             np.asfortranarray(np.column_stack([empty, *columns])) for columns in (self.vectors, self.B_vectors)
         )
-        self.deflated = Deflated.of(self.products, self.shift, self.survey.radius + self.shift, found, B_found)
+        self.deflated = Deflated.of(self.products, self.shift, self.survey.radius, found, B_found)
         self.confirmations, self.patience = 0, self._least_steps()
         self.latest = None
         return self._first(self._start(self.origin))
@@ -202,8 +202,8 @@ class Deflation(Iteration):
     def _slack(self, state: State) -> float:
         """How far from an eigenvalue the value of a converged state may be."""
         scale = state.scale
-        error = 10 * (state.residual + state.rounding) * scale.magnitude(state.value)
-        return 1e4 * scale.eps * scale.radius + error
+        error = 10 * (state.residual + state.floor) * scale.magnitude(state.value)
+        return 1e4 * scale.eps * scale.shifted_radius + error
 
     def interrupted(self, reason: Reason) -> Reason:
         """Keep the pair in progress as it is."""
@@ -221,8 +221,7 @@ class Deflation(Iteration):
     def block(self) -> RitzBlock:
         """The vectors found so far, to be projected again on (A, B)."""
         X = np.column_stack(self.vectors)
-        scale = self.products.scale.moved(self.shift, self.survey.radius + self.shift)
-        return RitzBlock(np.array(self.values), X, scale, order=Target.LARGEST.order)
+        return RitzBlock(np.array(self.values), X, Target.LARGEST.order, shift=self.shift)
 
     def tightened(self, check_tol: float, pairs: Any, *, stalled: bool) -> State:
         """All pairs once more, from the vectors of the last sweep."""

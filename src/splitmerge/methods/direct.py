@@ -19,7 +19,7 @@ from .setup import Setup
 class Direct(Iteration):
     """LAPACK has every pair at the start, so there is nothing to iterate."""
 
-    retry = Retry(attempts=0, allowance=10.0, last_allowance=0.0)
+    retry = Retry(attempts=0)
 
     def __init__(self, setup: Setup) -> None:
         self.products, self.k, self.target = setup.products, setup.k, setup.target
@@ -30,12 +30,9 @@ class Direct(Iteration):
         return Reason.RESIDUAL
 
     def block(self) -> RitzBlock:
-        """The k wanted pairs; those of a swapped pair are projected again with fresh products."""
+        """The k wanted pairs."""
         values, vectors, gaps = self.found
-        shift = max(0.0, -float(values.min()))
-        scale = self.products.scale.moved(shift, float(np.abs(values).max()) + shift)
-        order = None if self.products.pencil.inverse is None else Target.LARGEST.order
-        return RitzBlock(values, vectors, scale, gaps=gaps, order=order)
+        return RitzBlock(values, vectors, self.target.order, gaps, projected=True)
 
 
 def direct(wanted: Direct) -> tuple[Array, Array, Array]:
@@ -44,10 +41,9 @@ def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     double = np.result_type(products.dtype, np.float64)
     C = np.array(as_dense(products.A).matrix, dtype=double, order="F")
     factor = products.solver
-    if isinstance(factor, DenseFactor):
-        assert products.B is not None
-        if factor.dtype != double:
-            factor = DenseFactor(products.B.matrix.astype(double))
+    if products.B is not None:
+        if not isinstance(factor, DenseFactor) or factor.dtype != double:
+            factor = DenseFactor(as_dense(products.B).matrix.astype(double))
         C = factor.transformed(C)
     n, largest = C.shape[0], target is Target.LARGEST
     subset: dict[str, Any] = (
@@ -59,4 +55,4 @@ def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     chosen, others = ordered[:k], values[ordered[k:]]
     gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)
     values, Y = values[chosen], np.asfortranarray(Y[:, chosen])
-    return values, factor.unwhiten(Y) if isinstance(factor, DenseFactor) else Y, gaps
+    return values, Y if products.B is None else factor.unwhiten(Y), gaps

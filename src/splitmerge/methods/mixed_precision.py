@@ -127,7 +127,7 @@ def _coefficients(H: Array, G: Array, correct: Corrector) -> Array:
 class MixedPrecision(Iteration):
     """One pair: thick-restart Lanczos in single precision, then polishing steps in double."""
 
-    retry = Retry(attempts=0, last_allowance=0.0, angles=False)
+    retry = Retry(attempts=0, angles=False)
 
     def __init__(self, setup: Setup, max_basis: int | None) -> None:
         assert setup.single is not None
@@ -145,11 +145,15 @@ class MixedPrecision(Iteration):
         self.search.aim(tight.residual_tol, tight.angle_tol)
         self.tol = rule.residual_tol
         searching, polishing, angle = tight.begin(self.search.products), rule.begin(self.products), tight.angle_tol
+        single = float(np.finfo(self.search.basis.V.dtype).eps)
 
         def check(state: State) -> Reason | None:
             if self.corrector is not None:
                 return polishing(state)
             reason = searching(state)
+            if reason is None and float(self.search.errors[0]) <= single * self.search.basis.radius:
+                # polishing goes on where single precision has to stop
+                return Reason.PRECISION
             if reason is None and angle is not None and self.search.values.size > 1:
                 gap = abs(float(self.search.values[0] - self.search.values[1]))
                 return Reason.PRECISION if float(self.search.errors[0]) <= ANGLE_FRACTION * angle * gap else None
@@ -205,8 +209,8 @@ class MixedPrecision(Iteration):
         assert state is not None
         done = self.reason is not None and self.reason.converged
         x = (state.x / state.b**0.5)[:, None] if done else state.x[:, None]
-        order = None if done else self.search.target.order
-        return RitzBlock(np.array([state.value - scale.shift]), x, scale, gaps=self.search.gaps(1), order=order)
+        value = np.array([state.value - scale.shift])
+        return RitzBlock(value, x, self.search.target.order, self.search.gaps(1), scale.shift, projected=done)
 
     def spare(self, *, converged: bool) -> Array | None:
         """Some Ritz vectors beyond the first, unless polishing has freed them."""

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..linalg.ldl import DenseShifted
 from ..preconditioners import Prepared
 from ..problem.products import Products
 from ..problem.target import Target
 from ..sparse_direct import Prediction
+from ..sparse_direct.ldl import SparseShifted
 from ..transforms import ShiftInvert, Transform
+from ..typing import Array
 from .survey import Survey
+
+
+class Inverse(NamedTuple):
+    """±(A − σB)⁻¹ by a factorisation; σ is in the units of the scaled pair."""
+
+    sigma: float
+    solve: Callable[[Array], Array]
 
 
 class Setup(NamedTuple):
@@ -32,9 +44,11 @@ class Setup(NamedTuple):
     given: bool = False
     width: int = 1
     lowest: float | None = None
-    # LOBPCG: the preconditioner, and whether residuals are relative to |λ| without a shift
+    # products after which a search is given up
+    max_products: float = math.inf
+    # LOBPCG: the preconditioner, and whether the wanted vectors are expected to be smooth
     P: Prepared | None = None
-    unshifted: bool = False
+    smooth: bool = False
     # deflation: the survey of the spectrum and the memory of the method's states
     survey: Survey | None = None
     memory: Any = None
@@ -42,6 +56,25 @@ class Setup(NamedTuple):
     prediction: Prediction | None = None
     # mixed precision: the pair in single precision, whose factor of B also serves the error bounds in double
     single: Products | None = None
+
+    # the pair that was given, when `products` are those of another one
+    original: Products | None = None
+
+    @property
+    def given_pair(self) -> Products:
+        """Products with the pair that was given, up to its scaling: verification uses these only."""
+        return self.products if self.original is None else self.original
+
+    @property
+    def inverse(self) -> Inverse | None:
+        """The inverse of A − σB, if that was factorised."""
+        transform = self.shift_invert
+        if transform is not None and isinstance(transform.factor, (DenseShifted, SparseShifted)):
+            return Inverse(transform.sigma, transform.factor.solve)
+        if self.products.pencil.inverse is None:
+            return None
+        solver = self.products.solver
+        return Inverse(self.products.pencil.inverse[0], lambda b: solver.solve(b, None, None)[0])
 
     @property
     def shift_invert(self) -> ShiftInvert | None:

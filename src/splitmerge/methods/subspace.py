@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..linalg.ldl import DenseShifted
 from ..linalg.rounding import Scale, attainable_residual
 from ..objective.state import State
 from ..problem.target import Target
 from ..run.iteration import Iteration, RitzBlock
 from ..run.reason import Reason
 from ..run.rules import Check, Rule
-from ..sparse_direct.ldl import SparseShifted
 from ..transforms import ShiftInvert, Transform
 from ..typing import Array
 
@@ -39,13 +37,13 @@ class SubspaceIteration(Iteration):
     scale: Scale
     values: Array
     errors: Array
-    # is the Rayleigh–Ritz projection always repeated with fresh products?
-    projects_again = False
 
     def __init__(self) -> None:
         self.probes = 0
         # the last pair that took steps in this pass through the pairs
         self._last_moved = 0
+        # the step at which each pair was accepted
+        self._accepted: dict[int, int] = {}
 
     @abstractmethod
     def launch(self, X: Array) -> None:
@@ -116,6 +114,7 @@ class SubspaceIteration(Iteration):
         """Go on to the next pair; after the last one, once more to those that later steps may have displaced."""
         if not reason.converged:
             return reason
+        self._accepted[self.pair] = state.step
         if state.step:
             self._last_moved = self.pair
         if self.pair + 1 < self.k:
@@ -126,7 +125,9 @@ class SubspaceIteration(Iteration):
         return self.resumed()
 
     def _passes(self, index: int, check: Check) -> bool:
-        reason = check(self.ritz_pair(index))
+        state = self.ritz_pair(index)
+        state.step = self._accepted[index]
+        reason = check(state)
         return reason is not None and reason.converged
 
     def resumed(self) -> State | Reason:
@@ -171,23 +172,13 @@ class SubspaceIteration(Iteration):
         """The k most wanted Ritz pairs as they are now.
 
         Recurrence residuals drift from true residuals, as does an inverse from A and B, and a probe leaves the coupling
-        of old and new vectors unknown: then the projection is repeated with fresh products.
+        of old and new vectors unknown: the projection is repeated with fresh products.
         """
         count = min(self.k, self.values.size)
-        transform, thetas = self.transform, self.values[:count]
-        values = np.array([transform.value(theta) for theta in thetas.tolist()])
-        inverted = transform if isinstance(transform, ShiftInvert) else None
-        factorised = inverted is not None and isinstance(inverted.factor, (DenseShifted, SparseShifted))
-        again = factorised or self.products.pencil.inverse is not None or self.probes or self.projects_again
-        return RitzBlock(
-            values,
-            self.vectors(count),
-            self.scale,
-            gaps=self.gaps(count),
-            order=_order(transform, self.target) if again else None,
-            sizes=None if inverted is None else np.maximum(np.abs(values), 1 / np.abs(thetas)),
-            deltas=None if inverted is None else self.errors[:count] / thetas**2,
-        )
+        transform = self.transform
+        values = np.array([transform.value(theta) for theta in self.values[:count].tolist()])
+        order = _order(transform, self.target)
+        return RitzBlock(values, self.vectors(count), order, self.gaps(count), self.scale.shift)
 
 
 def _order(transform: Transform, target: Target) -> Callable[[Array], Array]:

@@ -32,6 +32,11 @@ class State:
 
     __slots__ = ("Ax", "Bx", "_residual", "b", "memory", "products", "r", "s", "scale", "step", "x")
 
+    # after this many steps without a residual that is smaller by a tenth, one at the level of rounding counts as
+    # converged, and after these any other one as hopeless
+    patience: float = 100
+    endurance: float = math.inf
+
     def __init__(self, products: Products, x: Array, Ax: Array, Bx: Array, memory: Any = None) -> None:
         self.products, self.x, self.Ax, self.Bx, self.memory = products, x, Ax, Bx, memory
         self.scale: Scale = products.scale
@@ -75,7 +80,7 @@ class State:
 
     @property
     def residual(self) -> float:
-        """‖Ax − λBx‖ / (max(|λ|, √eps Λ) ‖Bx‖), Λ the spectral radius as far as it is known."""
+        """‖Ax − λBx‖ / (max(|λ|, √eps Λ) ‖Bx‖), λ not shifted and Λ the spectral radius as far as it is known."""
         if self._residual < 0:
             self._residual = self._relative_residual()
         return self._residual
@@ -86,15 +91,17 @@ class State:
         return relative(error, self.scale.magnitude(value) * kernels.norm(self.Bx))
 
     @property
-    def rounding(self) -> float:
-        """The attainable relative residual; below it x has a backward error of a few ulp."""
-        norm = self.products.kernels.norm
-        return self.scale.rounding_level(self.s / self.b, norm(self.x), norm(self.Bx))
+    def floor(self) -> float:
+        """The relative residual below which x has a backward error of a few ulp."""
+        scale, norm, value = self.scale, self.products.kernels.norm, self.s / self.b
+        return scale.floor(value, norm(self.x), scale.magnitude(value) * norm(self.Bx))
 
     @property
     def at_rounding(self) -> bool:
-        """Is the residual at the attainable level?"""
-        return self.residual <= self.scale.excusable(self.rounding)
+        """Is the residual at a level where the rounding of the iteration may keep it?"""
+        scale, norm = self.scale, self.products.kernels.norm
+        size = scale.magnitude(self.s / self.b) * norm(self.Bx)
+        return self.residual <= scale.stagnation(norm(self.x), size)
 
     def sine(self, frame: Frame) -> float:
         """sin of the B-angle between x and the space of the frame."""
@@ -103,12 +110,12 @@ class State:
     @property
     def final(self) -> bool:
         """Is there no further step, because A x vanishes or the subspace is exhausted?"""
-        return self.s <= self.scale.eps**2 * self.scale.radius * self.b
+        return self.s <= self.scale.eps**2 * self.scale.shifted_radius * self.b
 
     @property
     def indefinite(self) -> bool:
         """Does x show that A has a negative eigenvalue? The objective needs a positive semidefinite A."""
-        return self.s < -100 * self.scale.eps * self.scale.radius * self.b
+        return self.s < -100 * self.scale.eps * self.scale.shifted_radius * self.b
 
     def rescale(self) -> float:
         """Scale x to the multiple that minimises f and return the factor; in place, so for a new state only.

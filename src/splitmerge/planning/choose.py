@@ -16,6 +16,10 @@ from .plan import Candidate, Engine, Map, Plan
 FORMED_N = 1000
 # Dense matrices from this n on are searched in single precision where that suffices.
 MIXED_PRECISION_N = 400
+# Where a search fails, LAPACK follows up to this n, after at most this many products per unknown and a few more.
+FALLBACK_N, FALLBACK_PRODUCTS, FALLBACK_MORE_PRODUCTS = 2000, 10, 1000
+# LOBPCG runs where n is larger than this multiple of k.
+LOBPCG_ROOM = 5
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
 MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 
@@ -35,11 +39,30 @@ def choose(problem: Problem, pencil: Pencil) -> Plan:
         plan = _smallest(problem, pencil, lapack=lapack)
     else:
         plan = _largest(problem, pencil, lapack=lapack)
+    plan = _with_fallback(plan, problem, pencil)
     return plan._replace(forms_A=forms_A, forms_B=forms_B) if forms_A or forms_B else plan
 
 
+def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
+    """The plan with LAPACK as the last candidate where nothing asks for an iteration and n is small enough."""
+    last = FALLBACK_N if pencil.has_entries else FORMED_N
+    if problem.method is not None or problem.limited or pencil.n > last:
+        return plan
+    limit = FALLBACK_PRODUCTS * pencil.n + FALLBACK_MORE_PRODUCTS
+    candidates = [candidate._replace(max_products=limit) for candidate in plan.candidates]
+    if problem.sigma is not None:
+        fallback = Candidate(Engine.LAPACK, target=Target.closest(problem.sigma / pencil.unit))
+    elif problem.which == "smallest":
+        fallback = Candidate(Engine.LAPACK, Map.NEGATED)
+    else:
+        fallback = Candidate(Engine.LAPACK, target=Target.of(problem.which))
+    return plan._replace(candidates=(*candidates, fallback))
+
+
 def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
-    """Does nothing ask for an iteration, and is LAPACK expected to be faster?"""
+    """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block."""
+    if isinstance(problem.method, LocallyOptimal) and pencil.n <= LOBPCG_ROOM * problem.k:
+        return True
     free = problem.method is None and not problem.iterates
     return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense)
 

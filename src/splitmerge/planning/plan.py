@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import NamedTuple
 
@@ -34,8 +35,8 @@ class Candidate(NamedTuple):
     """One way to compute the pairs; the set-up takes the first that holds.
 
     `sigma` and `sign` belong to the map or to the shift, in the units of the scaled pair. `clear` requires σ to be
-    clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. A
-    `provisional` result is replaced by that of the next candidate if its recomputed residuals miss the tolerance.
+    clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. A result
+    that does not stand is replaced by that of the next candidate, a search also after `max_products` products.
     """
 
     engine: Engine
@@ -45,11 +46,7 @@ class Candidate(NamedTuple):
     sign: int = 1
     clear: bool = False
     trial: bool = False
-
-    @property
-    def provisional(self) -> bool:
-        """May the next candidate be needed after this one was run?"""
-        return self.engine in (Engine.LAPACK, Engine.MIXED_PRECISION)
+    max_products: float = math.inf
 
 
 class Plan(NamedTuple):

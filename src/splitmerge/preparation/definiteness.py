@@ -1,30 +1,99 @@
-"""Refuse a B that is not positive definite where the solve itself does not factorise it."""
+"""Is B positive definite, semidefinite or neither? For solves that do not factorise it."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
 from ..planning.costs import check_fits
-from ..problem.factorise import factorise
-from ..problem.operator import Operator
+from ..problem.factorise import factorise, is_definite
+from ..problem.operator import Operator, dense_operator, sparse_operator
+from ..typing import Array
 from .workspace import Workspace
 
 # Lanczos steps that may show that a mass matrix is positive definite, with the condition it must be clear of.
 LANCZOS_STEPS, CLEARANCE = (40, 80, 160), 1e-3
+# Units of rounding by which the diagonal of a semidefinite matrix is increased before it is factorised.
+RIDGE_UNITS = 100
 
 
 def check_B(workspace: Workspace) -> None:
-    """Refuse a B that is not positive definite, once per solve."""
+    """Refuse a B that is not positive semidefinite, once per solve; `workspace.semidefinite` says if it is singular.
+
+    Next to a finite shift, a singular B has infinite eigenvalues that do no harm.
+    """
+    if workspace.semidefinite is not None:
+        return
     B = workspace.pencil.B
-    if workspace.checked_B:
+    workspace.semidefinite = B is not None and not _is_definite(B)
+    if not workspace.semidefinite:
         return
-    workspace.checked_B = True
-    if B is None or (B.kind == "sparse" and _surely_definite(B)):
-        return
+    assert B is not None
+    rank = B.n - massless(B).size
+    if rank == 0:
+        raise NotPositiveDefinite("B is not positive definite: it is zero, so that no eigenvalue is finite; check B")
+    if rank < workspace.problem.k:
+        raise ValueError(
+            f"k is {workspace.problem.k}, but B has {B.n - rank} zero rows: only {rank} eigenvalues are finite; ask "
+            f"for no more"
+        )
+
+
+def _is_definite(B: Operator) -> bool:
+    """Is B positive definite? False if it is semidefinite; `NotPositiveDefinite` if it is neither."""
+    if B.matrix is None:
+        factorise(B)
+    rows = np.flatnonzero(B.diagonal().real > 0)
+    if rows.size < B.n:
+        if massless(B).size < B.n - rows.size:
+            # a diagonal entry that is negative, or zero with other entries in its row
+            factorise(B)
+        if rows.size == 0:
+            return False
+        _check_semidefinite(_rest(B, rows, 0.0))
+        return False
+    return _check_semidefinite(B)
+
+
+def _check_semidefinite(B: Operator) -> bool:
+    """Is B, whose diagonal is positive, positive definite? `NotPositiveDefinite` if it is not even semidefinite."""
+    if B.kind == "sparse" and _surely_definite(B):
+        return True
     check_fits(B, "B")
-    factorise(B)
+    try:
+        factorise(B)
+    except NotPositiveDefinite as error:
+        ridge = RIDGE_UNITS * B.n**0.5 * float(np.finfo(B.dtype).eps)
+        if not error.indefinite and is_definite(_rest(B, np.arange(B.n), ridge)):
+            return False
+        if error.indefinite:
+            raise
+        raise NotPositiveDefinite("B is indefinite, and its eigenvalues must not be negative; check B") from None
+    return True
+
+
+def massless(B: Operator) -> Array:
+    """The rows of B without any entry but zeros."""
+    return np.flatnonzero(np.asarray(abs(B.matrix).sum(axis=1)).ravel() == 0)
+
+
+def has_definite_rest(B: Operator, rows: Array) -> bool:
+    """Is B positive definite without these rows and columns?"""
+    return is_definite(_rest(B, np.setdiff1d(np.arange(B.n), rows), 0.0))
+
+
+def _rest(B: Operator, rows: Array, ridge: float) -> Operator:
+    """These rows and columns of B with its diagonal scaled to 1 + `ridge`."""
+    d = 1 / np.sqrt(B.diagonal().real[rows])
+    if B.kind == "dense":
+        block = d[:, None] * B.matrix[np.ix_(rows, rows)] * d
+        block.flat[:: rows.size + 1] += ridge
+        return dense_operator(np.asfortranarray(block), 1.0, 1.0)
+    D = sp.diags_array(d)
+    block = D @ sp.csr_array(B.matrix[rows][:, rows]) @ D + ridge * sp.eye_array(rows.size)
+    return sparse_operator(sp.csr_array(block.astype(B.dtype)), 1.0, 1.0)
 
 
 def _surely_definite(B: Operator) -> bool:
@@ -47,4 +116,10 @@ def _surely_definite(B: Operator) -> bool:
     process = LanczosProcess(
         lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False, store=False
     )
-    return any(largest_eigenvalue(process, steps) < (1 - CLEARANCE) * c for steps in LANCZOS_STEPS)
+    for steps in LANCZOS_STEPS:
+        if largest_eigenvalue(process, steps) < (1 - CLEARANCE) * c:
+            return True
+        if float(process.ritz(process.steps - 1, process.steps - 1)[0][0]) > (1 + CLEARANCE) * c:
+            # a vector with xᴴBx < 0: the factorisation will name a pivot
+            break
+    return False

@@ -130,5 +130,5 @@ def _setup(
         method=LocallyOptimal(preconditioner, block),
         transform=BInner(products),
         P=P,
-        unshifted=smallest,
+        smooth=smallest,
     )

@@ -53,6 +53,9 @@ def bind(setup: Setup) -> Iteration:
 def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
     """Factorise and measure what the candidate needs; None if it does not hold."""
     engine = candidate.engine
+    workspace.max_products = candidate.max_products
+    if engine is Engine.LAPACK and not workspace.pencil.dense:
+        workspace.form(A=True, B=True)
     if engine is Engine.DEFLATION:
         return _deflation(workspace)
     if engine is Engine.SHIFT_INVERT:
@@ -63,6 +66,9 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
     if engine is Engine.LOBPCG:
         if candidate.trial:
             check_B(workspace)
+            if workspace.semidefinite:
+                # LOBPCG needs a definite B
+                return None
         return matrix_free.smallest(workspace, must=not candidate.trial)
     if engine is Engine.MIXED_PRECISION:
         return mixed_precision(workspace, candidate.target)
@@ -114,10 +120,13 @@ def _diagonal(workspace: Workspace, sigma: float) -> Array:
 def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
     """LAPACK or thick-restart Lanczos on (±A, B), with a solver for B."""
     pencil = workspace.pencil
-    if candidate.engine is Engine.LAPACK and workspace.problem.sigma is not None:
+    if candidate.engine is Engine.LAPACK and _finite_wanted(workspace):
         check_B(workspace)
-        _, solver = attached(workspace.products().setup, None)
-        return _setup(candidate, workspace, workspace.products(solver=solver))
+        if workspace.semidefinite:
+            return None
+        if workspace.problem.sigma is not None:
+            _, solver = attached(workspace.products().setup, None)
+            return _setup(candidate, workspace, workspace.products(solver=solver))
     if candidate.map is Map.NEGATED:
         pencil = pencil.negated()
         workspace.decide(Choice.NEGATED)
@@ -127,6 +136,11 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
     if products is None:
         return matrix_free.largest(workspace, pencil)
     return _setup(candidate, workspace, products)
+
+
+def _finite_wanted(workspace: Workspace) -> bool:
+    """Are eigenvalues wanted that a singular B leaves finite?"""
+    return workspace.problem.sigma is not None or workspace.problem.which == "smallest"
 
 
 def _setup(candidate: Candidate, workspace: Workspace, products: Products) -> Setup:

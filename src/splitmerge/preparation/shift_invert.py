@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from ..linalg.ldl import DenseShifted
 from ..linalg.reductions import gram, norm
 from ..methods.setup import Setup
+from ..planning.costs import MAX_DENSE_N
 from ..planning.decision import Choice
 from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
@@ -15,8 +16,9 @@ from ..problem.pencil import Pencil
 from ..problem.products import Products
 from ..problem.target import Target
 from ..sparse_direct.ldl import SparseShifted
-from ..transforms import ShiftInvert
+from ..transforms import MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert
 from ..typing import Array
+from .definiteness import has_definite_rest, massless
 from .workspace import Workspace
 
 # Attempts to move σ off a singular A − σB, and further ones from where it has been moved to.
@@ -31,8 +33,21 @@ def shift_invert(workspace: Workspace, asked: float) -> Setup:
     sigma, factor = factorised_near(products.setup, asked, workspace.problem.k)
     backend = factor.name if isinstance(factor, SparseShifted) else None
     workspace.decide(Choice.SHIFT_INVERT, sigma=sigma * pencil.unit, backend=backend)
-    transform = ShiftInvert(products, sigma, factor)
+    transform = _transform(workspace, products, sigma, factor)
     return workspace.krylov(products, Target.nearest(sigma - asked), transform=transform)
+
+
+def _transform(
+    workspace: Workspace, products: Products, sigma: float, factor: DenseShifted | SparseShifted
+) -> ShiftInvert:
+    """Shift-invert in the inner product of B, or for a singular B on its range."""
+    if not workspace.semidefinite:
+        return ShiftInvert(products, sigma, factor)
+    assert products.B is not None
+    rows = massless(products.B)
+    if products.n > MAX_DENSE_N or has_definite_rest(products.B, rows):
+        return MasslessShiftInvert(products, sigma, factor, 1, rows)
+    return SemidefiniteShiftInvert(products, sigma, factor)
 
 
 def factorised_near(products: Products, asked: float, k: int) -> tuple[float, DenseShifted | SparseShifted]:

@@ -64,7 +64,8 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> Products
         else:
             inner = _for_operator(workspace, pencil, target, hint)
             if inner is None and workspace.pencil.B is not B:
-                pencil = pencil.with_B(workspace.pencil.B)
+                # formed, and equilibrated then
+                pencil = workspace.pencil if pencil.unit * workspace.pencil.unit > 0 else workspace.pencil.negated()
             elif inner is None and B.matrix is None:
                 return None
     products = workspace.products(pencil)

@@ -6,18 +6,22 @@ import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
+from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
 from ..methods.survey import survey
 from ..planning.decision import Choice
 from ..problem.factorise import factorise
 from ..problem.operator import plus
 from ..problem.products import Products
+from ..problem.start import random_vector
 from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .solver import attached
 from .workspace import Workspace
 
-# Doublings of η until A + ηB is called indefinite for every multiple of B.
-MAX_DOUBLINGS = 8
+# Factors by which η grows until A + ηB is called indefinite for every multiple of B.
+ETA_GROWTH = (2, 4, 16, *(256,) * 7)
+# Lanczos steps that bound the smallest eigenvalue, and how much larger than needed η may be.
+LOWEST_STEPS, MAX_ETA_RATIO = 20, 4
 
 
 def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Products | None:
@@ -50,21 +54,40 @@ def _clear(factor: DenseFactor | SparseFactor, diagonal: Array, eps: float) -> b
 
 
 def swapped_below(workspace: Workspace) -> Products:
-    """Products with (B, A + ηB) for an η ≥ 0 that makes A + ηB positive definite."""
+    """Products with (B, A + ηB) for an η ≥ 0 that makes A + ηB positive definite, not much larger than needed."""
     pencil = workspace.pencil
     tiny = pencil.eps**0.5 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
-    definite = swapped(workspace, -tiny, 1, clear=False)
-    if definite is not None:
-        return definite
-    eta = max(_lowest(workspace), tiny)
-    for _ in range(MAX_DOUBLINGS):
+    eta = tiny
+    definite = swapped(workspace, -eta, 1, clear=False)
+    if definite is None and not workspace.semidefinite:
+        eta = max(_lowest(workspace), tiny)
         definite = swapped(workspace, -eta, 1, clear=False)
+    for growth in ETA_GROWTH:
         if definite is not None:
-            return definite
-        eta *= 2
-    raise NotPositiveDefinite(
-        f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite; is B positive definite?"
+            break
+        eta *= growth
+        definite = swapped(workspace, -eta, 1, clear=False)
+    if definite is None:
+        raise NotPositiveDefinite(
+            f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite: A must be positive "
+            f"definite on the null space of B"
+        )
+    return definite if eta == tiny else _nearer(workspace, definite, eta, tiny)
+
+
+def _nearer(workspace: Workspace, definite: Products, eta: float, tiny: float) -> Products:
+    """A smaller η than `eta`, if Lanczos on (B, A + ηB) shows that the smallest eigenvalue is far above −η."""
+    process = LanczosProcess(
+        lambda v, _: definite.setup.A.times(v),
+        definite.setup.solve_B,
+        x := random_vector(definite, workspace.rng),
+        definite.setup.apply_B(x),
     )
+    lowest = 1 / max(largest_eigenvalue(process, LOWEST_STEPS), np.finfo(float).tiny) - eta
+    least = max(-lowest * 1.01, tiny)
+    if least * MAX_ETA_RATIO >= eta:
+        return definite
+    return swapped(workspace, -least, 1, clear=False) or definite
 
 
 def _lowest(workspace: Workspace) -> float:

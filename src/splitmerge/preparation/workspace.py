@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,7 @@ class Workspace:
     """The problem and its pencil, the counts and the clock of the solve, and the decisions taken so far.
 
     `width` is the number of starting vectors. `pencil` is replaced when the entries of an operator are computed.
+    `semidefinite` says whether B is singular, once that is known, and `max_products` when to give a search up.
     """
 
     problem: Problem
@@ -34,7 +36,8 @@ class Workspace:
     counts: Counts = field(default_factory=Counts)
     budget: Budget = field(default_factory=Budget)
     decisions: list[Decision] = field(default_factory=list)
-    checked_B: bool = False
+    max_products: float = math.inf
+    semidefinite: bool | None = None
     checked_shift: bool = False
 
     def __post_init__(self) -> None:
@@ -59,12 +62,15 @@ class Workspace:
         problem, pencil = self.problem, products.pencil
         if isinstance(problem.x0, Warm) and pencil.inverse is None:
             parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
+        if pencil.inverse is not None:
+            parts["original"] = self.products()
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:
         """The set-up for the problem's subspace method, by default thick-restart Lanczos."""
         method = self.problem.method
-        return self.setup(products, target, method=Accelerated() if method is None else method, **parts)
+        method = Accelerated() if method is None else method
+        return self.setup(products, target, method=method, max_products=self.max_products, **parts)
 
     def form(self, *, A: bool = False, B: bool = False) -> None:
         """Compute the entries of an operator A or B by its products with the columns of the identity."""

@@ -1,4 +1,4 @@
-"""Policies for a B that is singular or indefinite to working precision: raise an error, add a ridge, or restrict."""
+"""Policies for a B that is singular to working precision: raise an error, add a ridge, or leave infinity out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from ..errors import NotPositiveDefinite
 from ..typing import Array
 from .adapt import adapt
-from .factorise import is_definite
+from .factorise import factorise, is_definite
 from .operator import Operator, plus
 
 T = TypeVar("T")
@@ -38,8 +38,8 @@ class BReport:
             return f"B is not positive definite: {self.ridge:.3g} times the identity was added to it."
         if self.dropped:
             return (
-                f"B is not positive definite: the pair was restricted to the range of B, of dimension {self.rank}; "
-                f"{self.dropped} dimensions in which B is zero or negative were dropped."
+                f"B is not positive definite: {self.dropped} infinite eigenvalues were left out and {self.rank} are "
+                f"finite; the unknowns in the null space of B were condensed."
             )
         return f"B is positive definite, so b_policy={self.policy!r} changed nothing."
 
@@ -111,8 +111,12 @@ def mend(A: Any, B: Any, policy: str) -> Mended:
     op = adapt(B, "B")
     if op.matrix is None:
         raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of a matrix-free operator")
-    if is_definite(op):
+    try:
+        factorise(op)
         return Mended(A, B, BReport(policy, rank=op.n))
+    except NotPositiveDefinite as error:
+        if error.indefinite:
+            raise
     return _ridge(A, op) if policy == "ridge" else _restrict(A, op)
 
 
@@ -128,18 +132,22 @@ def _ridge(A: Any, op: Operator) -> Mended:
 
 
 def _restrict(A: Any, op: Operator) -> Mended:
-    """The standard problem QᴴAQ z = λ z, where the columns of Q span the range of B and QᴴBQ = I."""
-    Q = range_of(op)
-    rank, dropped = Q.shape[1], op.n - Q.shape[1]
-    if rank == 0:
-        raise NotPositiveDefinite(
-            "B has no positive eigenvalue, so its positive part is empty and the pair cannot be restricted; check B"
-        )
-    Q = Q * float(op.scale) ** 0.5
-    report = BReport("restrict", 0.0, rank, dropped)
+    """The finite eigenvalues as those of QᴴAQ z = λ z with QᴴBQ = I.
+
+    The columns of Q are those of the range of B, each with the component −N(NᴴAN)⁺NᴴA of it in the null space N that
+    makes QᴴAN vanish (static condensation): that is the component of the eigenvectors.
+    """
     M = adapt(A, "A")
     if M.n != op.n:
         raise ValueError(f"A is {M.n}×{M.n} but B is {op.n}×{op.n}; give matrices of the same size")
+    Q, N = range_of(op), null_of(op)
+    rank, dropped = Q.shape[1], op.n - Q.shape[1]
+    if rank == 0:
+        raise NotPositiveDefinite(
+            "B has no positive eigenvalue, so the pair has no finite eigenvalue and cannot be restricted; check B"
+        )
+    Q = _condensed(M, Q, N) * float(op.scale) ** 0.5
+    report = BReport("restrict", 0.0, rank, dropped)
     if M.matrix is None:
         inner, outer = aslinearoperator(A), aslinearoperator(Q)
         reduced: Any = outer.H @ inner @ outer
@@ -150,14 +158,45 @@ def _restrict(A: Any, op: Operator) -> Mended:
     return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale)
 
 
+def _condensed(A: Operator, Q: Any, N: Any) -> Any:
+    """Q − N(NᴴAN)⁺NᴴAQ, or an error where A has no such component: then eigenvalues of the pair are not defined."""
+    sparse = sp.issparse(Q)
+    AN = A.times_block(N.toarray() if sparse else N)
+    coupling = np.asarray((Q.conj().T @ AN).conj().T)
+    size = A.size * A.n * float(np.finfo(A.dtype).eps)
+    if np.abs(coupling).max(initial=0.0) <= size * float(abs(Q).max()):
+        return Q
+    block = np.asarray(N.conj().T @ AN)
+    values, vectors = np.linalg.eigh((block + block.conj().T) / 2)
+    kept = np.abs(values) > size
+    inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
+    left = coupling - block @ (inverse @ coupling)
+    if np.abs(left).max() > 1e3 * size * float(abs(Q).max()):
+        raise NotPositiveDefinite(
+            "b_policy='restrict' needs an A that is nonsingular on the part of the null space of B that it couples to "
+            "the rest; here eigenvalues at infinity cannot be separated from finite ones"
+        )
+    return (Q.toarray() if sparse else Q) - N @ (inverse @ coupling)
+
+
+def null_of(op: Operator) -> Any:
+    """An orthonormal basis of the space in which B is zero to working precision."""
+    return _spaces(op)[1]
+
+
 def range_of(op: Operator) -> Any:
     """Q with QᴴBQ = I whose columns span the eigenspaces of B with positive eigenvalues.
 
     For a sparse B, Q is sparse and is computed for each connected component of B separately.
     """
+    return _spaces(op)[0]
+
+
+def _spaces(op: Operator) -> tuple[Any, Any]:
+    """Q and N: a basis of the range of B with QᴴBQ = I, and an orthonormal one of its complement."""
     threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
     if op.kind == "dense":
-        return _positive_part(op.matrix, threshold)
+        return _split(op.matrix, threshold)
     # by magnitude: an imaginary entry connects, too
     graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
     count, labels = connected_components(graph, directed=False)
@@ -170,21 +209,29 @@ def range_of(op: Operator) -> Any:
         )
     if count == op.n:
         diagonal = op.matrix.diagonal().real
-        rows = np.flatnonzero(diagonal > threshold)
-        data = (1 / np.sqrt(diagonal[rows])).astype(op.dtype)
-        return sp.csr_array((data, (rows, np.arange(rows.size))), shape=(op.n, rows.size))
+        rows, rest = np.flatnonzero(diagonal > threshold), np.flatnonzero(diagonal <= threshold)
+        if (diagonal < -10 * threshold).any():
+            raise NotPositiveDefinite(f"B is indefinite: it has the eigenvalue {diagonal.min():.3g}; check B")
+        return _selection(op, rows, 1 / np.sqrt(diagonal[rows])), _selection(op, rest, np.ones(rest.size))
     blocks, start = [], 0
     for size in sizes:
         part = members[start : start + size]
         start += size
-        block = op.matrix[part][:, part].toarray()
-        blocks.append(_positive_part(block, threshold))
-    stacked = sp.csr_array(sp.block_diag(blocks, format="csr"))
+        blocks.append(_split(op.matrix[part][:, part].toarray(), threshold))
     order = np.empty(op.n, int)
     order[members] = np.arange(op.n)
-    return sp.csr_array(stacked[order])
+    spaces = (sp.csr_array(sp.block_diag(parts, format="csr")) for parts in zip(*blocks, strict=True))
+    range_, null = (sp.csr_array(space[order]) for space in spaces)
+    return range_, null
 
 
-def _positive_part(B: Array, threshold: float) -> Array:
+def _selection(op: Operator, rows: Array, weights: Array) -> Any:
+    """Columns that are multiples of unit vectors."""
+    return sp.csr_array((weights.astype(op.dtype), (rows, np.arange(rows.size))), shape=(op.n, rows.size))
+
+
+def _split(B: Array, threshold: float) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(B)
-    return positive_part(values, vectors, threshold).whitening
+    if values[0] < -10 * threshold:
+        raise NotPositiveDefinite(f"B is indefinite: it has the eigenvalue {values[0]:.3g}; check B")
+    return positive_part(values, vectors, threshold).whitening, vectors[:, values <= threshold]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import get_lapack_funcs
 
 from ..linalg.blas import kernels
 from ..typing import Array
@@ -22,7 +24,8 @@ class Operator:
     """`scale` times the user's matrix.
 
     `scale` is ± a power of two: 1 unless the entries are close to overflow or underflow, or the matrix is negated.
-    `matrix` is None for a matrix-free operator, and `size` is the largest magnitude of an entry.
+    `matrix` is None for a matrix-free operator. `size` is the largest magnitude of an entry, for a matrix-free operator
+    that of its product with a standard normal vector.
     """
 
     kind: Literal["dense", "sparse", "operator"]
@@ -48,6 +51,16 @@ class Operator:
             )
         build = dense_operator if self.kind == "dense" else sparse_operator
         return build(-self.matrix, self.size, -self.scale)
+
+    @cached_property
+    def norm(self) -> float:
+        """The 1-norm; for a matrix-free operator `size`, which exceeds the norm of every row."""
+        if self.kind == "dense":
+            lange: Any = get_lapack_funcs("lange", dtype=self.dtype)
+            return float(lange("1", self.matrix))
+        if self.kind == "sparse":
+            return float(abs(self.matrix).sum(axis=0).max())
+        return self.size
 
     def in_double(self, X: Array) -> Array:
         """M X for a block of columns X, in the (double) precision of X."""

@@ -24,7 +24,8 @@ class Pencil:
 
     `unit` times an eigenvalue of this (scaled) pair is the user's; it is negative for a negated A. `scaling` is the
     diagonal D of an equilibrated pair (DAD, DBD), or None. B-orthonormal vectors times `length` are B-orthonormal for
-    the user's B. `inverse` is (σ, sign) when this is the pair (B, ±(A − σB)) of another (A, B).
+    the user's B. `norms` are the 1-norms of A and B before they were equilibrated. `inverse` is (σ, sign) when this is
+    the pair (B, ±(A − σB)) of another (A, B).
 
     >>> import numpy as np
     >>> pencil = Pencil(np.diag([1.0, 2.0]), np.diag([1.0, 4.0]))
@@ -57,17 +58,15 @@ class Pencil:
             dtype = np.result_type(op_A.dtype, op_B.dtype)
             op_B = with_dtype(op_B, dtype)
         op_A = with_dtype(op_A, dtype)
-        scaling = None
-        if equilibrate and op_B is not None:
-            op_A, op_B, scaling = _equilibrated(op_A, op_B)
+        self.__dict__.update(A=op_A, B=op_B, scaling=None)
+        if equilibrate:
+            self.__dict__.update(_equilibrated(op_A, op_B))
+        op_A, op_B = self.A, self.B
         self.__dict__.update(
-            A=op_A,
-            B=op_B,
             n=op_A.n,
             dtype=dtype,
-            scaling=scaling,
             identity=op_B is None,
-            unit=(1.0 if op_B is None else op_B.scale) / op_A.scale,
+            unit=_unit(op_A, op_B),
             length=1.0 if op_B is None else math.sqrt(op_B.scale),
             eps=float(np.finfo(dtype).eps),
             kernels=kernels(dtype),
@@ -85,6 +84,8 @@ class Pencil:
         other = object.__new__(Pencil)
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("products", None)
+        if self.scaling is None:
+            other.__dict__.pop("norms", None)
         other.__dict__.update(changes)
         return other
 
@@ -105,6 +106,11 @@ class Pencil:
     def apply_B(self, x: Array) -> Array:
         """B x, counted (x itself when B is the identity)."""
         return self.products.apply_B(x)
+
+    @cached_property
+    def norms(self) -> tuple[float, float]:
+        """The 1-norms of A and B; of an equilibrated pair, before it was equilibrated."""
+        return self.A.norm, 1.0 if self.B is None else self.B.norm
 
     @property
     def dense(self) -> bool:
@@ -129,15 +135,17 @@ class Pencil:
         return self._derived(A=self.A.negated(), unit=-self.unit)
 
     def formed(self, *, A: bool = False, B: bool = False) -> Pencil:
-        """The same pair with the entries of A or B in a dense array: n products for an operator."""
-        changes: dict[str, Any] = {"A": as_dense(self.A)} if A else {}
-        if B and self.B is not None:
-            changes["B"] = as_dense(self.B)
-        return self._derived(**changes)
+        """The same pair with the entries of A or B in a dense array: n products for an operator.
 
-    def with_B(self, B: Operator | None) -> Pencil:
-        """The same pair with B in another form."""
-        return self._derived(B=B)
+        A pair that could not be equilibrated without the entries of B is equilibrated now.
+        """
+        changes: dict[str, Any] = {"A": as_dense(self.A) if A else self.A}
+        changes["B"] = as_dense(self.B) if B and self.B is not None else self.B
+        if self.scaling is None:
+            changes |= _equilibrated(changes["A"], changes["B"])
+            changes["unit"] = _unit(changes["A"], changes["B"])
+            changes["length"] = 1.0 if changes["B"] is None else math.sqrt(changes["B"].scale)
+        return self._derived(**changes)
 
     def recast(self, dtype: np.dtype[Any]) -> Pencil:
         """The same pair with A in `dtype`; B and `eps`, which residuals are compared with, stay."""
@@ -151,40 +159,40 @@ class Pencil:
         A = identity(self.n, self.dtype) if self.B is None else self.B
         return self._derived(A=A, B=K, identity=False, inverse=(sigma, sign))
 
+    def original_value(self, value: float) -> float:
+        """The eigenvalue of (A, B) for an eigenvalue of this pair, which may be (B, ±(A − σB))."""
+        if self.inverse is None:
+            return value
+        sigma, sign = self.inverse
+        return sigma + sign / value if value else math.inf
+
     def value_of(self, value: float) -> float:
         """The user's eigenvalue for an eigenvalue of this pair."""
-        if self.inverse is not None:
-            sigma, sign = self.inverse
-            value = sigma + sign / value if value else math.inf
-        return value * self.unit
-
-    def bound_of(self, value: float, error: float, noise: float) -> float:
-        """The error bound of the user's eigenvalue when `value` of this pair has the error bound `error`.
-
-        `noise` is the part of it due to rounding: that perturbs A − σB, so it is not amplified further.
-        """
-        if self.inverse is not None:
-            size, rest = abs(value), error - noise
-            error = rest / (size * (size - rest)) + noise / size**2 if rest < size else math.inf
-            error += self.eps * abs(self.inverse[0])
-        return error * abs(self.unit)
+        return self.original_value(value) * self.unit
 
 
-def _equilibrated(A: Operator, B: Operator) -> tuple[Operator, Operator, Array | None]:
-    """(DAD, DBD) and D, the powers of two next to diag(B)^-½, when those differ by more than `EQUILIBRATION_RATIO`.
+def _unit(A: Operator, B: Operator | None) -> float:
+    """What an eigenvalue of the scaled pair is multiplied by to become the user's."""
+    return (1.0 if B is None else B.scale) / A.scale
+
+
+def _equilibrated(A: Operator, B: Operator | None) -> dict[str, Any]:
+    """A, B and `scaling` for (DAD, DBD), where D = diag(B)^-½ rounded to powers of two spans more than a factor of
+    `EQUILIBRATION_RATIO`, with the `norms` of A and B in the same units; nothing where it does not.
 
     Norms and random vectors are Euclidean: components in which B is small would be invisible to the former and
     nearly missing from the latter.
     """
-    diagonal = B.diagonal().real.astype(np.float64) if B.matrix is not None else np.ones(1)
-    if not diagonal.min() > 0 or diagonal.max() <= EQUILIBRATION_RATIO**2 * diagonal.min():
-        return A, B, None
+    diagonal = np.ones(1) if B is None or B.matrix is None else B.diagonal().real.astype(np.float64)
+    if B is None or not diagonal.min() > 0 or diagonal.max() <= EQUILIBRATION_RATIO**2 * diagonal.min():
+        return {}
     d = np.exp2(np.round(-0.5 * np.log2(diagonal)))
     with np.errstate(over="ignore", invalid="ignore"):
         DAD, DBD = congruent(A, d), congruent(B, d)
     if not (math.isfinite(DAD.size) and math.isfinite(DBD.size)):
-        return A, B, None
-    return DAD, DBD, d.astype(np.empty(0, A.dtype).real.dtype)
+        return {}
+    norms = A.norm * abs(DAD.scale / A.scale), B.norm * abs(DBD.scale / B.scale)
+    return {"A": DAD, "B": DBD, "scaling": d.astype(np.empty(0, A.dtype).real.dtype), "norms": norms}
 
 
 def counted(pencil: Pencil | Products) -> Products:

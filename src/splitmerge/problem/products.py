@@ -118,8 +118,8 @@ class Products:
         self.budget = Budget() if budget is None else budget
         self.solver: Any = bound(solver, self)
         self.explicit = explicit
-        B_size = 1.0 if pencil.B is None else pencil.B.size
-        self.scale = Scale(0.0, 0.0, self.n, self.eps, pencil.A.size, B_size)
+        B_norm = 1.0 if pencil.B is None else pencil.B.norm
+        self.scale = Scale(0.0, 0.0, self.n, self.eps, pencil.A.norm, B_norm)
 
     def _copy(self, **changes: Any) -> Self:
         other = object.__new__(type(self))
@@ -251,7 +251,7 @@ class Products:
 class Deflated(Products):
     """Products with Pᴴ(A + ηB)P in place of A, η = `shift` and P = I − U UᴴB for the B-orthonormal U = `found`.
 
-    Neither the shifted nor the deflated matrix is formed. `radius` estimates the largest |λ| of (A + ηB, B).
+    Neither the shifted nor the deflated matrix is formed. `radius` estimates the largest |λ| of (A, B).
     """
 
     _found: Array

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..linalg.rounding import Scale
 from ..objective.state import State
 from ..problem.products import Products
 from ..typing import Array
@@ -17,34 +16,27 @@ from .rules import Check, Rule
 class Retry(NamedTuple):
     """How verification treats recomputed residuals that miss the tolerance.
 
-    `attempts` more runs are made, each to a tighter tolerance. A residual within `allowance` times the rounding level
-    counts as converged to working precision; `capped` limits that level as `Scale.excusable` does, and keeps the
-    tightened tolerance above the attainable residual. After the last attempt `last_allowance` applies. `angles` says
-    whether a run that met a rule on angles is held to the tolerance as well.
+    `attempts` more runs are made, each to a tighter tolerance. `angles` says whether a run that met a rule on angles is
+    held to the tolerance as well.
     """
 
     attempts: int = 5
-    allowance: float = 1.0
-    capped: bool = False
-    last_allowance: float = 10.0
     angles: bool = True
 
 
 class RitzBlock(NamedTuple):
     """Ritz pairs as an iteration leaves them: B-orthonormal `vectors` with `values`, neither shifted, best first.
 
-    `scale` is what their residuals are relative to, or `sizes` where given. `gaps` are distances to the eigenvalues
-    that are not among these, as far as they are known. `order` asks for a Rayleigh–Ritz projection with fresh products
-    and ranks its ascending values. `deltas` are error estimates of the iteration, which replace √(rᴴB⁻¹r).
+    `order` ranks ascending values. `gaps` are distances to the eigenvalues that are not among these, as far as they are
+    known. `shift` is the η of A + ηB. Unless `projected`, a Rayleigh–Ritz projection with fresh products is to be made.
     """
 
     values: Array
     vectors: Array
-    scale: Scale
+    order: Callable[[Array], Array]
     gaps: Array | None = None
-    order: Callable[[Array], Array] | None = None
-    sizes: Array | None = None
-    deltas: Array | None = None
+    shift: float = 0.0
+    projected: bool = False
 
 
 class Iteration(ABC):

@@ -33,6 +33,11 @@ class Reason(Enum):
         return self.value
 
     @property
+    def failed(self) -> bool:
+        """Did the search itself fail, so that another one may succeed?"""
+        return self in (Reason.UNCONFIRMED, Reason.EXHAUSTED, Reason.STAGNATED, Reason.DIVERGED, Reason.MISSED)
+
+    @property
     def converged(self) -> bool:
         """Does this reason mean success?"""
         return self in (Reason.RESIDUAL, Reason.PRECISION, Reason.ANGLE)

@@ -12,14 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..checks import instance, real, whole
-from ..linalg.rounding import attainable_residual
 from ..objective.state import State, as_frame
 from ..problem.products import Products
 from ..problem.start import columns
 from .reason import Reason
-
-# Steps without a residual that is smaller by a tenth, after which one at the level of rounding counts as converged.
-PATIENCE = 100
 
 Check: TypeAlias = Callable[[State], "Reason | None"]
 
@@ -67,9 +63,10 @@ class Rule(ABC):
 class Residual(Rule):
     """The relative residual, as `Solution.residuals` defines it, is at most `tol`.
 
-    Where rounding hides the tolerance it stops with `Reason.PRECISION`: at a residual of 4 √n eps of the working
-    precision; or, as a badly conditioned B hides even that, once the residual is at the level of rounding
-    (`State.rounding`, but no more than 5e-7 in double precision) and has not fallen by a tenth for a hundred steps.
+    Where rounding hides the tolerance it stops with `Reason.PRECISION`: at a backward error of a few ulp of A and B
+    (`State.floor`); or, as the rounding of an iteration may hide even that, once the residual is at its level
+    (`State.at_rounding`) and has not fallen by a tenth for `State.patience` steps. Verification then decides. Of an
+    iteration that projects on a subspace it stops with `Reason.STAGNATED` after `State.endurance` such steps.
     """
 
     tol: float = 1e-8
@@ -79,19 +76,21 @@ class Residual(Rule):
 
     def begin(self, products: Products) -> Check:
         """Compare with the residual that the state knows."""
-        best, seen, floor = math.inf, 0, attainable_residual(products.n, products.eps)
+        best, seen = math.inf, 0
 
         def check(state: State) -> Reason | None:
             nonlocal best, seen
             residual = state.residual
             if residual <= self.tol:
                 return Reason.RESIDUAL
-            if residual <= floor:
+            if residual <= state.floor:
                 return Reason.PRECISION
             if state.step == 0 or residual < 0.9 * best:
                 best, seen = residual, state.step
-            elif state.step >= seen + PATIENCE and state.at_rounding:
+            elif state.step >= seen + state.patience and state.at_rounding:
                 return Reason.PRECISION
+            elif state.step >= seen + state.endurance:
+                return Reason.STAGNATED
             return None
 
         return check

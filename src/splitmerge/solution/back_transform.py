@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..linalg.rounding import Scale
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
 from ..preparation.workspace import Workspace
@@ -21,7 +19,7 @@ from ..run.loop import Run
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import WORTH_A_WORD, advice
 from ..typing import Array
-from ..verification.bounds import Bounds, bound
+from ..verification.bounds import bounds_of
 from ..verification.completeness import Verified
 from ..verification.residuals import Pairs
 from .solution import Seconds, Solution
@@ -29,18 +27,17 @@ from .solution import Seconds, Solution
 
 def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, mended: Mended, began: float) -> Solution:
     """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded."""
-    pencil, pairs, problem = setup.products.pencil, verified.pairs, workspace.problem
-    bounds = _bounds(pencil, pairs)
+    pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
+    bounds, shift = bounds_of(pairs, pencil.n), _shift(setup, run)
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
-    # the value was measured with its shift, and rounded with it
-    values = [pencil.value_of(value + pairs.scale.shift - pairs.scale.shift) for value in pairs.values.tolist()]
-    decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, pairs.scale))
+    decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))
     return Solution(
-        eigenvalues=np.array(values).astype(real),
+        # + 0.0 turns −0.0 into 0.0
+        eigenvalues=(pairs.values * pencil.unit + 0.0).astype(real),
         eigenvectors=_vectors(mended, pencil, pairs),
         residuals=pairs.residuals,
-        error_bounds=_error_bounds(pencil, pairs, bounds),
+        error_bounds=bounds.values * abs(pencil.unit),
         angle_bounds=bounds.angles,
         clusters=bounds.clusters,
         converged=verified.reason.converged,
@@ -50,7 +47,7 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
         seconds=Seconds(ready - began, done - ready),
         history=run.monitor.history,
         verdict=verified.verdict,
-        shift=_shift(pencil, pairs.scale),
+        shift=shift,
         method=setup.method,
         b_report=mended.report,
         problem=problem.kept(),
@@ -59,40 +56,13 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
     )
 
 
-def _bounds(pencil: Pencil, pairs: Pairs) -> Bounds:
-    """The bounds of the pencil's values, and of the angles in the norm of the user's B."""
-    values, deltas, noise, gaps = pairs.values, pairs.deltas, pairs.noise, pairs.gaps
-    if pairs.sigma is not None:
-        # these are the vectors of 1/(λ − σ), which are separated by its gaps
-        distances = np.maximum(np.abs(values - pairs.sigma), np.finfo(float).tiny ** 0.25)
-        values, deltas, noise = np.sign(values - pairs.sigma) / distances, deltas / distances**2, noise / distances**2
-    if pairs.values.size == pencil.n:
-        gaps = np.full(values.size, np.inf)
-    elif gaps is None:
-        # nothing is known of what follows the last
-        gaps = np.abs(values - values[-1]) - deltas[-1]
-    bounds = bound(values, deltas, noise, gaps)
-    if pairs.sigma is not None:
-        return replace(bounds, values=bounds.values * distances**2)
-    if pencil.inverse is not None:
-        # the norm of ±(A − σB) is small along the vectors of eigenvalues next to σ
-        return replace(bounds, angles=np.minimum(bounds.angles * np.sqrt(np.abs(values).max() / np.abs(values)), 1.0))
-    return bounds
-
-
-def _error_bounds(pencil: Pencil, pairs: Pairs, bounds: Bounds) -> Array:
-    noise = np.minimum(pairs.noise, bounds.values)
-    triples = zip(pairs.values.tolist(), bounds.values.tolist(), noise.tolist(), strict=True)
-    return np.array([pencil.bound_of(*triple) for triple in triples])
-
-
 def _vectors(mended: Mended, pencil: Pencil, pairs: Pairs) -> Array:
     vectors = _coordinates(mended, pencil, pairs.vectors)
-    if pencil.inverse is not None:
-        # of norm 1 in ±(A − σB): in B the norm is √μ
-        vectors = vectors / np.sqrt(np.maximum(pairs.values, np.finfo(float).tiny))
     leading = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-    vectors = vectors * (pencil.length * np.abs(leading) / leading)
+    with np.errstate(invalid="ignore"):
+        # vectors of a run that failed may be zero
+        signs = np.where(leading == 0, 1.0, np.abs(leading) / leading)
+    vectors = vectors * (pencil.length * signs)
     return np.asarray(vectors.astype(pencil.dtype))
 
 
@@ -110,11 +80,12 @@ def _counts(workspace: Workspace, setup: Setup) -> Counts:
     return workspace.counts
 
 
-def _shift(pencil: Pencil, scale: Scale) -> float:
-    """η in the user's units: residuals are relative to |λ + η|."""
+def _shift(setup: Setup, run: Run) -> float:
+    """η in the user's units, for the iteration on (A + ηB, B) or on (B, A + ηB)."""
+    pencil = setup.products.pencil
     if pencil.inverse is not None:
         return -pencil.inverse[0] * pencil.unit
-    return abs(scale.shift * pencil.unit)
+    return abs(run.iteration.block().shift * pencil.unit)
 
 
 def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
@@ -134,13 +105,12 @@ def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     return opening
 
 
-def _closing(problem: Problem, setup: Setup, scale: Scale) -> list[Decision]:
+def _closing(problem: Problem, setup: Setup, shift: float) -> list[Decision]:
     """What was run, and what a user with large sparse matrices could install."""
     closing: list[Decision] = []
     products, solver = setup.products, setup.products.solver
     if setup.survey is not None:
-        if scale.shift:
-            shift = abs(scale.shift * products.pencil.unit)
+        if shift:
             closing.append(decided(Choice.SHIFTED, which=problem.which, shift=shift))
         closing.append(decided(Choice.STOP, rule=problem.rule))
     elif setup.method is not None:

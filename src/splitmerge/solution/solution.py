@@ -48,17 +48,17 @@ class Solution:
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
-        (k,), ‖Au − λBu‖₂ / (max(|λ + η|, √eps Λ) ‖Bu‖₂) with Λ the spectral radius of (A + ηB, B), eps of the working
-        precision: relative to λ + η unless that is zero beside the others. η is `shift`: 0 for a positive semidefinite
-        A; otherwise what made A + ηB so for the paper's methods, and as much as the search met of negative xᴴAx/xᴴBx
-        for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma`, |λ + η| is
-        max(|λ|, |λ − σ|). Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
-        diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
-        of two, so that no scaling of the unknowns changes it either.
+        (k,), ‖Au − λBu‖₂ / (|λ|‖Bu‖₂), recomputed in double precision from the given A and B. Where |λ|‖Bu‖₂ is
+        smaller than √eps (‖A‖₁ + |λ|‖B‖₁)‖u‖₂, as for a zero eigenvalue, that is the denominator instead (eps of the
+        working precision; for a matrix-free operator, the largest entry of its product with a normal random vector
+        stands for the norm). No scaling of A, B or u changes it. Converged means ‖Au − λBu‖₂ ≤ tol |λ|‖Bu‖₂ or, with
+        the reason PRECISION, ‖Au − λBu‖₂ ≤ 32 eps (‖A‖₁ + |λ|‖B‖₁)‖u‖₂, which is what the rounding of A and B allows. A
+        pair whose diag(B) spans more than two decades must also meet this when it is scaled to diag(B) = 1.
     error_bounds
         (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
-        the gap to the other values is larger than e. (An allowance for rounding is added; with inexact solves the bound
-        is an estimate, and a gap is known only as far as nothing is missing: see `verdict`.)
+        the gap to the other values is larger than e; infinite where rᴴB⁻¹r could not be computed. After a factorisation
+        of A − σB, the same in terms of 1/(λ − σ). (An allowance for rounding is added; a gap is known only as far as
+        nothing is missing: see `verdict`.)
     angle_bounds, clusters
         (k,), sin of the B-angle between the vector and the eigenspace is at most e/gap. Values too near to each other
         to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all. Of
@@ -74,7 +74,7 @@ class Solution:
     verdict
         "certified", "probed" or "unchecked", with `verdict.why`: is this known to be *the* k largest?
     shift
-        η, in the units of the eigenvalues.
+        η, in the units of the eigenvalues: the iteration ran on (A + ηB, B), or on (B, A + ηB).
     b_report
         What `b_policy` added to B or dropped; None for "error".
     decisions

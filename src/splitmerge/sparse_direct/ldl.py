@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from ..sparse_direct.choice import indefinite_factors
 from ..sparse_direct.protocol import Factors
+from ..sparse_direct.superlu import pivoted_lu
 from ..typing import Array
 
 
@@ -28,12 +27,7 @@ class SparseShifted:
                 self.name, self.negative = factors.name, factors.negative
                 return
         self.name = "SuperLU with pivoting"
-        try:
-            self.lu = splu(sp.csc_matrix(K))
-        except RuntimeError as error:
-            if "singular" not in str(error):
-                raise
-            raise ZeroDivisionError from None
+        self.lu = pivoted_lu(K)
 
     def _accurate(self) -> bool:
         """Is the relative residual of a refined solve with a random solution small?"""

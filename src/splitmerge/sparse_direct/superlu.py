@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import spilu, splu
 
 from ..typing import Array
-from .fill.ordering import graph_of, nested_dissection
+from .fill.ordering import graph_of, narrow_profile, nested_dissection
 from .protocol import Triangular
 
 # Rows from which the lower fill of nested dissection outweighs the time of the ordering.
@@ -22,8 +22,10 @@ class SuperLU(Triangular):
 
     def __init__(self, lu: Any, first: Array | None, diagonal: Array) -> None:
         self.lu, self.first, self.diagonal = lu, first, diagonal
-        self.name = f"SuperLU ({'minimum degree' if first is None else 'nested dissection'})"
         inner = np.argsort(lu.perm_c)
+        natural = bool((np.diff(inner) == 1).all())
+        kind = "nested dissection" if first is not None else "natural order" if natural else "minimum degree"
+        self.name = f"SuperLU ({kind})"
         self.order = inner if first is None else first[inner]
 
     @property
@@ -51,20 +53,37 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
     `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
     factorisation is incomplete.
     """
+    narrow = False
     if first is None and not incomplete and B.shape[0] >= NESTED_DISSECTION_MIN_ROWS:
-        first = nested_dissection(graph_of(B))
+        narrow = narrow_profile(B) is not None
+        first = None if narrow else nested_dissection(graph_of(B))
     matrix = sp.csc_matrix(B, copy=True) if first is None else sp.csc_matrix(sp.csr_array(B)[first][:, first])
     factor: Any = spilu if incomplete else splu
     try:
         lu = factor(
             matrix,
-            permc_spec="MMD_AT_PLUS_A" if first is None else "NATURAL",
+            permc_spec="MMD_AT_PLUS_A" if first is None and not narrow else "NATURAL",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
             **incomplete,
         )
     except RuntimeError as error:
-        if "singular" not in str(error):
+        if not _broke_down(error):
             raise
         return None
     return SuperLU(lu, first, B.diagonal().real) if (lu.perm_r == lu.perm_c).all() else None
+
+
+def _broke_down(error: RuntimeError) -> bool:
+    """Did SuperLU meet a zero pivot? Within a supernode it calls that a failure to factorise."""
+    return any(words in str(error) for words in ("singular", "failed to factorize"))
+
+
+def pivoted_lu(K: Any) -> Any:
+    """SuperLU with row exchanges; ZeroDivisionError where K is exactly singular."""
+    try:
+        return splu(sp.csc_matrix(K))
+    except RuntimeError as error:
+        if not _broke_down(error):
+            raise
+        raise ZeroDivisionError from None

@@ -13,12 +13,14 @@ from ..typing import Array
 class Transform(Protocol):
     """Coordinates in which T is Hermitian: y with dual z, ⟨y, y'⟩ = zᴴy'.
 
-    `single` says that the dual is y itself, `direct` that the eigenvalues of T are those of the pencil. Either T y or
-    its dual (`dual_first`) is computed first, and the other one from it after the three-term recurrence has been
-    applied: applying the recurrence to both lets them drift apart.
+    `dimension` is that of the space in which the inner product is definite: n, or the rank of a singular B. `single`
+    says that the dual is y itself, `direct` that the eigenvalues of T are those of the pencil. Either T y or its dual
+    (`dual_first`) is computed first, and the other one from it after the three-term recurrence has been applied:
+    applying the recurrence to both lets them drift apart.
     """
 
     n: int
+    dimension: int
     dtype: np.dtype[Any]
     products: Products
     single: bool

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..linalg.reductions import norms
+from ..linalg.reductions import column_dots, norms
 from ..problem.b_policy import range_of
 from ..problem.products import Products, ShiftedSolver, bound
 from ..typing import Array
@@ -61,6 +61,7 @@ class SemidefiniteShiftInvert(ShiftInvert):
         self.single = True
         self.L = _root(products) if L is None else L
         self.adjoint = self.L.conj().T
+        self.dimension = int(np.count_nonzero(abs(self.L).sum(axis=0)))
 
     def monitored(self) -> Self:
         """The same transformation, its products counted as monitoring."""
@@ -91,6 +92,39 @@ class SemidefiniteShiftInvert(ShiftInvert):
     def complete(self, first: Array) -> tuple[Array, Array]:
         """The vector is its own dual."""
         return first, first
+
+
+class MasslessShiftInvert(ShiftInvert):
+    """T = ±P(A − σB)⁻¹B for a B with zero rows, the unknowns without mass, which P sets to zero.
+
+    That leaves B-inner products as they are, and nothing can grow in the null space of B.
+    """
+
+    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int, massless: Array) -> None:
+        super().__init__(products, sigma, factor, sign)
+        self.massless, self.dimension = massless, products.n - massless.size
+
+    def monitored(self) -> Self:
+        """The same transformation, its products counted as monitoring."""
+        return type(self)(self.products.monitoring, self.sigma, self.factor, self.sign, self.massless)
+
+    def enter(self, X: Array) -> tuple[Array, Array]:
+        """P X and B X."""
+        X = X.copy()
+        X[self.massless] = 0
+        return super().enter(X)
+
+    def apply(self, y: Array, z: Array) -> Array:
+        """A solve, projected."""
+        solved = super().apply(y, z)
+        solved[self.massless] = 0
+        return solved
+
+    def leave(self, Y: Array) -> Array:
+        """(A − σB)⁻¹BY, of B-norm 1: the massless unknowns follow from the others."""
+        BY = self.products.products_B(Y)
+        X = np.column_stack([self.products.solve_K(self.factor, np.ascontiguousarray(z)) for z in BY.T])
+        return np.asarray(X / np.sqrt(column_dots(X, self.products.products_B(X))))
 
 
 def _root(products: Products) -> Any:

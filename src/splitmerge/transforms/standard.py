@@ -20,6 +20,7 @@ class Whitened:
 
     def __init__(self, products: Products) -> None:
         self.products, self.n, self.dtype = products, products.n, products.dtype
+        self.dimension = products.n
         self.factor = products.solver if isinstance(products.solver, DenseFactor) else None
 
     def monitored(self) -> Self:
@@ -65,6 +66,7 @@ class BInner:
 
     def __init__(self, products: Products) -> None:
         self.products, self.n, self.dtype = products, products.n, products.dtype
+        self.dimension = products.n
 
     def monitored(self) -> Self:
         """The same transformation, its products counted as monitoring."""

@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 
 from ..typing import Array
+from .residuals import Pairs
 
 
 @dataclass(frozen=True)
@@ -24,16 +25,38 @@ class Bounds:
     clusters: Array
 
 
+def bounds_of(pairs: Pairs, n: int) -> Bounds:
+    """The bounds for verified pairs of an n×n pair, in its units."""
+    values, errors, noise, gaps, sigma = pairs.values, pairs.errors + pairs.noise, pairs.noise, pairs.gaps, pairs.sigma
+    if sigma is not None:
+        # the vectors belong to θ = 1/(λ − σ), are separated by its gaps, and have Rayleigh quotients next to it
+        distances = np.maximum(np.abs(values - sigma), np.finfo(float).tiny ** 0.25)
+        values, noise = np.sign(values - sigma) / distances, noise / distances**2 + pairs.offsets / distances
+        errors = pairs.errors / distances + noise
+    if pairs.values.size == n:
+        gaps = np.full(values.size, np.inf)
+    elif gaps is None:
+        # nothing is known of what follows the last
+        gaps = np.abs(values - values[-1]) - errors[-1]
+    found = bound(values, errors, noise, gaps)
+    if sigma is None:
+        return found
+    fractions = found.values * distances
+    with np.errstate(divide="ignore", invalid="ignore"):
+        widths = np.where(fractions < 1, distances * fractions / (1 - fractions), math.inf)
+    return Bounds(widths, found.angles, found.clusters)
+
+
 def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     """Bounds from the residual norms `errors` (in the norm of B⁻¹, `noise` included) and the gaps between the values.
 
     λ̂ is within its error e of an eigenvalue, and within e²/gap where the gap to all others is larger (Kato, Temple);
-    the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these.
+    the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these. The
+    values must be Rayleigh quotients up to `noise`.
     """
     # plain floats: for a few pairs they are many times as fast as arrays
     v, e, w, g = values.tolist(), errors.tolist(), noise.tolist(), gaps.tolist()
-    order = sorted(range(len(v)), key=v.__getitem__)
-    clusters = _clustered(order, v, e)
+    clusters = _clustered(v, e)
     # each value must be clear of the error intervals of all clusters below and above it
     below = list(accumulate((max(v[i] + e[i] for i in cluster) for cluster in clusters), max, initial=-math.inf))
     above = list(accumulate((min(v[i] - e[i] for i in cluster) for cluster in clusters[::-1]), min, initial=math.inf))
@@ -51,11 +74,11 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     return Bounds(np.array(bounds), np.array(angles), np.array(labels))
 
 
-def _clustered(order: list[int], values: list[float], errors: list[float]) -> list[list[int]]:
-    """The indices in `order` in groups: a group begins where an interval [v − e, v + e] lies beyond all before it."""
+def _clustered(values: list[float], errors: list[float]) -> list[list[int]]:
+    """The indices in groups whose intervals [v − e, v + e] overlap, in ascending order."""
     clusters: list[list[int]] = []
     upper = -math.inf
-    for i in order:
+    for i in sorted(range(len(values)), key=lambda i: (values[i] - errors[i], values[i])):
         if clusters and not values[i] - errors[i] > upper:
             clusters[-1].append(i)
         else:

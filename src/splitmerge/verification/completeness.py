@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from ..errors import OutOfTime
 from ..methods.direct import Direct
 from ..methods.lobpcg.iteration import Lobpcg
@@ -15,23 +13,26 @@ from ..methods.setup import Setup
 from ..methods.subspace import SubspaceIteration
 from ..methods.survey import Survey
 from ..objective.state import State
-from ..problem.target import Target
 from ..run.loop import Run
 from ..run.reason import Reason
 from ..sparse_direct import recount_seconds
 from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .confirm import confirmed, pairs_of
-from .inertia import count_between, counted_in_the_gap, counts_fit, resolution
+from .counts import counted
 from .residuals import Pairs
 from .verdict import BY_LAPACK, COUNTED, RANDOM_START, UNFINISHED, Verdict
 
+# Up to this n two factorisations of any kind cost little.
+COUNTED_N = 1000
 # Up to this n a sparse factorisation costs less than the solves of a probe.
 COUNTED_SPARSE_N = 15_000
 # Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
 PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
-# Counts that rounding leaves undecided are repeated further away from the pairs.
-COUNT_ATTEMPTS = 3
+# Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
+NARROWINGS, NARROWING = 4, 1e-2
+# Intervals wider than this multiple of their rounding can be narrowed.
+NARROW_NOISE = 10
 
 
 class Verified(NamedTuple):
@@ -68,21 +69,57 @@ class _Verification:
 
     def carry_out(self, X: Array) -> None:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
-        iteration = self.run.iteration
+        iteration, narrowed = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
-            self.counted = _complete(iteration, self.setup, self.pairs, certify=self.certify)
+            self.counted = self._complete(iteration)
             # a run from a random vector is itself a probe, and enough for a single pair
             probing = self.setup.k > 1 or self.setup.given
             if self.counted or (self.counted is None and not probing):
                 return
+            if self.counted is False and narrowed < NARROWINGS and self._wide():
+                narrowed = narrowed + 1 if self._narrow(NARROWING ** (narrowed + 1)) else NARROWINGS
+                continue
             if not iteration.probe(repeated=self.counted is False):
-                # where no count was asked for, one that rounding may have falsified does not decide
-                self.reason = Reason.MISSED if self.counted is False and self.certify else self.reason
+                self.reason = Reason.MISSED if self.counted is False else self.reason
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _wide(self) -> bool:
+        """Can a tighter tolerance narrow the error intervals?"""
+        assert self.pairs is not None
+        return self.tol > 0 and bool((self.pairs.deltas > NARROW_NOISE * self.pairs.noise).any())
+
+    def _narrow(self, factor: float) -> bool:
+        """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Did it help?"""
+        pairs, iteration, reason = self.pairs, self.run.iteration, self.reason
+        self.run.tighten(factor)
+        self.reason = self.run.until_end(lambda: iteration.tightened(self.tol * factor, pairs, stalled=False))
+        if self.reason.converged:
+            self.reason, self.pairs = confirmed(self.run, self.setup, self.reason)
+        if not self.reason.converged and self.reason not in (Reason.INTERRUPTED, Reason.MAX_SECONDS):
+            self.reason, self.pairs = reason, pairs
+        assert pairs is not None
+        assert self.pairs is not None
+        return bool(self.pairs.deltas.max() < 0.5 * pairs.deltas.max())
+
+    @property
+    def tol(self) -> float:
+        """The tolerance of the rule for residuals; 0 if it has none."""
+        return self.run.rule.residual_tol or 0.0
+
+    def _complete(self, iteration: SubspaceIteration) -> bool | None:
+        """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
+        assert self.pairs is not None
+        setup, k = self.setup, self.setup.k
+        if not self.certify and not _count_is_cheap(iteration, setup):
+            return None
+        following = None
+        if iteration.values.size > k:
+            following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))
+        return counted(setup, self.pairs, self.tol, following)
 
     def _confirm(self, first: Callable[[], State | Reason]) -> None:
         self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))
@@ -101,23 +138,13 @@ class _Verification:
         return Verified(self.pairs, self.reason, verdict)
 
 
-def _complete(iteration: SubspaceIteration, setup: Setup, pairs: Pairs, *, certify: bool) -> bool | None:
-    """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
-    products = iteration.products
-    if not certify and not _count_is_cheap(iteration, setup):
-        return None
-    if products.pencil.dense and setup.target is Target.LARGEST and iteration.values.size > setup.k:
-        fits = counted_in_the_gap(products, pairs, float(iteration.values[setup.k]))
-        if fits:
-            return True
-    return _counted(setup, pairs)
-
-
 def _count_is_cheap(iteration: SubspaceIteration, setup: Setup) -> bool:
     """Does a count cost less than a probe? A single pair needs neither."""
-    if setup.k == 1 or isinstance(iteration, Lobpcg) or setup.shift_invert is not None:
-        return False
     products, prediction = setup.products, setup.prediction
+    if isinstance(iteration, Lobpcg) or setup.shift_invert is not None:
+        return setup.k > 1 and products.pencil.has_entries and products.n <= COUNTED_N
+    if setup.k == 1:
+        return False
     dense, solver = products.pencil.dense, products.solver
     if dense or not isinstance(solver, SparseFactor) or products.A.kind != "sparse":
         return dense
@@ -127,42 +154,6 @@ def _count_is_cheap(iteration: SubspaceIteration, setup: Setup) -> bool:
         return products.n <= COUNTED_SPARSE_N
     probe = PROBE_STEPS * (prediction.solve_seconds + PROBE_SECONDS_PER_UNKNOWN * products.n)
     return recount_seconds(products.n, prediction.flops) < probe
-
-
-def _counted(setup: Setup, pairs: Pairs) -> bool | None:
-    """Do the counts agree, as close to the last pair as rounding and the errors of the pairs allow?"""
-    products, values, deltas = setup.products, pairs.values, pairs.deltas
-    # a closer eigenvalue cannot be told apart
-    margin = max(
-        resolution(products, pairs, float(np.abs(values[-1]))),
-        float(np.finfo(products.dtype).tiny) ** 0.5,
-    )
-    for _ in range(COUNT_ATTEMPTS):
-        if setup.shift_invert is not None:
-            sigma = setup.shift_invert.sigma - setup.target.centre
-            distances = np.abs(values - sigma)
-            reach = -_clear(-float(distances.max()), -distances, deltas, margin)
-            inside = int((distances < reach).sum())
-            count = count_between(products, sigma - reach, sigma + reach) if reach > 0 else 0
-            fits = None if count is None else count == inside
-        else:
-            low, high = setup.target.window(values)
-            fits = counts_fit(
-                products, pairs, -_clear(-low, -values, deltas, margin), _clear(high, values, deltas, margin)
-            )
-        if fits is not None:
-            return fits
-        margin *= 2
-    return None
-
-
-def _clear(tau: float, values: Array, deltas: Array, margin: float) -> float:
-    """The first τ from `tau` upwards that is in none of the error intervals of the pairs."""
-    edges = np.maximum(deltas, 0.0) + margin
-    for lower, upper in sorted(zip((values - edges).tolist(), (values + edges).tolist(), strict=True)):
-        if lower <= tau <= upper:
-            tau = upper + margin
-    return tau
 
 
 def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | None, *, asked: bool) -> Verdict:
@@ -178,9 +169,7 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if probes:
         plural = "s" * (probes != 1)
         why = f"{probes} random-start probe{plural} of the B-orthogonal complement found no further eigenvalue"
-    if counted is False:
-        why += ", but an inertia count, which rounding may have falsified, does not agree"
-    elif asked:
+    if asked:
         why += "; the inertia count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)
 

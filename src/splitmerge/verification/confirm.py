@@ -7,24 +7,26 @@ from functools import partial
 import numpy as np
 
 from ..methods.setup import Setup
-from ..run.iteration import Retry
 from ..run.loop import Run
 from ..run.reason import Reason
-from .residuals import Pairs, measured
+from .residuals import Pairs, measured, purified
 
 # The tightened tolerance is at least this fraction of the one before.
 MAX_TIGHTENING = 1e-3
+# Steps of inverse iteration that may improve pairs from an inverse of A − σB, and the least that each must gain.
+PURIFICATIONS, LEAST_GAIN = 6, 0.8
 
 
 def pairs_of(run: Run, setup: Setup) -> Pairs:
     """The Ritz pairs of the iteration as they are now, with recomputed residuals."""
-    return measured(run.iteration.products, run.iteration.block(), setup.shift_invert)
+    return measured(setup, run.iteration.block())
 
 
 def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     """The pairs and why their run ended; a run that ended with success is held to its tolerance.
 
-    The residuals that an iteration monitors rest on recurrences, which rounding separates from A and B.
+    The residuals that an iteration monitors rest on recurrences, which rounding separates from A and B, and may be
+    relative to a shifted eigenvalue.
     """
     tol, retry = run.rule.residual_tol, run.iteration.retry
     tightening, last = 1.0, np.inf
@@ -33,27 +35,29 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         held = reason.converged and (retry.angles or reason is not Reason.ANGLE)
         if tol is None or not held:
             return reason, pairs
-        if (pairs.residuals <= tol).all():
-            return Reason.RESIDUAL, pairs
-        if _at_rounding(pairs, tol, retry):
-            return Reason.PRECISION, pairs
-        worst = float(pairs.residuals.max())
-        if attempt == retry.attempts or not np.isfinite(worst):
+        pairs, excess = _improved(setup, pairs, tol)
+        if excess <= 1:
+            return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
+        if attempt == retry.attempts or not np.isfinite(excess):
             break
-        goal = max(tol, pairs.scale.attainable) if retry.capped else tol
-        tightening *= max(0.5 * goal / worst, MAX_TIGHTENING)
+        tightening *= max(0.5 / excess, MAX_TIGHTENING)
         run.tighten(tightening)
-        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=worst > 0.5 * last)
+        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
         reason = run.until_end(again)
-        last = worst
-    floor = retry.last_allowance * np.maximum(pairs.scale.attainable, pairs.rounding)
-    return Reason.PRECISION if (pairs.residuals <= floor).all() else Reason.UNCONFIRMED, pairs
+        last = excess
+    return Reason.UNCONFIRMED, pairs
 
 
-def _at_rounding(pairs: Pairs, tol: float, retry: Retry) -> bool:
-    """Are the residuals as small as rounding allows?"""
-    levels = pairs.rounding
-    if retry.capped:
-        levels = np.array([pairs.scale.excusable(level) for level in levels.tolist()])
-    allowed = np.maximum(tol, retry.allowance * np.maximum(pairs.scale.attainable, levels))
-    return bool((pairs.residuals <= allowed).all())
+def _improved(setup: Setup, pairs: Pairs, tol: float) -> tuple[Pairs, float]:
+    """The pairs, purified where their residuals miss the tolerance, and the factor by which these exceed it."""
+    excess = pairs.excess(tol)
+    for _ in range(PURIFICATIONS if setup.inverse is not None else 0):
+        if excess <= 1:
+            break
+        better, gained = purified(setup, pairs), False
+        reduced = better.excess(tol)
+        if reduced < excess:
+            pairs, excess, gained = better, reduced, reduced < LEAST_GAIN * excess
+        if not gained:
+            break
+    return pairs, excess

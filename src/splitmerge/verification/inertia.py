@@ -5,7 +5,6 @@ By Sylvester's law of inertia A − τB has as many negative eigenvalues as (A, 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import norms
+from ..methods.setup import Setup
 from ..planning.costs import check_fits
 from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
@@ -26,85 +26,79 @@ from .residuals import Pairs
 def resolution(products: Products, pairs: Pairs, size: float) -> float:
     """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the count.
 
-    As `Scale.perturbation`, but for the longest of all vectors of B-norm 1, of norm ‖B⁻¹‖^½.
+    As `Scale.perturbation`, but for the longest of all vectors of B-norm 1, of norm ‖B⁻¹‖^½ where that is known.
     """
     longest = float(norms(pairs.vectors).max())
     if products.B is not None and products.solver is not None:
         longest = max(longest, inverse_norm(products) ** 0.5)
-    return 4 * float(pairs.scale.perturbation(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
+    return 4 * float(products.scale.perturbation(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
 
 
-def counted_in_the_gap(products: Products, pairs: Pairs, following: float) -> bool | None:
-    """Are the pairs all the eigenvalues above a τ that lies between the last of them and the one `following`?
+def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: bool) -> bool | None:
+    """Are the pairs all the eigenvalues beyond a τ that lies between the last of them and the one `following`?
 
     One Cholesky factorisation in single precision; None where the gap is too narrow for that. False is no
     disproof: the next eigenvalue may be in the gap. It takes the memory of the Cholesky factor of B, which is computed
     again on next use.
     """
-    last = float(pairs.values[-1])
-    gap = last - following
+    products, last = setup.given_pair, float(pairs.values[-1])
+    gap, sign = abs(last - following), 1.0 if above else -1.0
     rounding = resolution(products, pairs, abs(last)) * float(np.finfo(np.float32).eps) / products.eps
     margin = max(2 * rounding, 0.1 * gap)
-    if products.dtype.char not in "dD" or not 2 * margin < gap:
+    tau = last - sign * margin
+    clear = bool((sign * (pairs.values - tau) > pairs.deltas).all())
+    if not products.pencil.dense or products.dtype.char not in "dD" or not (2 * margin < gap and clear):
         return None
-    if not _definite_without(products, pairs, last - margin, pairs.values > last - margin, single=True):
+    if not _definite_without(setup, pairs, tau, np.ones(pairs.values.size, bool), above=above, single=True):
         return False
-    if pairs.gaps is not None:
+    if pairs.gaps is not None and pairs.sigma is None:
         # now it is known how far the others are
-        pairs.gaps = np.maximum(pairs.gaps, pairs.values - last + margin - rounding)
+        pairs.gaps = np.maximum(pairs.gaps, np.abs(pairs.values - last) + margin - rounding)
     return True
 
 
-def counts_fit(products: Products, pairs: Pairs, low: float, high: float) -> bool | None:
-    """Are the pairs above `high` or below `low` all the eigenvalues there? None if the factorisation cannot tell."""
-    for tau, above in ((high, True), (low, False)):
-        if not math.isfinite(tau):
-            continue
-        beyond = pairs.values > tau if above else pairs.values < tau
-        fit = _fits(products, pairs, tau, beyond, above)
-        if fit is None or not fit:
-            return fit
-    return True
-
-
-def _fits(products: Products, pairs: Pairs, tau: float, beyond: Array, above: bool) -> bool | None:
-    if products.pencil.dense:
-        return _definite_without(products, pairs, tau, beyond, above=above)
-    below = count_below(products, tau)
+def nothing_beyond(setup: Setup, pairs: Pairs, tau: float, known: Array, *, above: bool) -> bool | None:
+    """Are the `known` pairs all the eigenvalues above τ (below it)? None if the factorisation cannot tell."""
+    if setup.given_pair.pencil.dense:
+        return _definite_without(setup, pairs, tau, known, above=above)
+    below = count_below(setup.given_pair, tau, setup.products.solver)
     if below is None:
         return None
-    return (products.n - below if above else below) == int(beyond.sum())
+    return (setup.given_pair.n - below if above else below) == int(known.sum())
 
 
-def count_below(products: Products, tau: float) -> int | None:
-    """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit."""
+def count_below(products: Products, tau: float, known: object = None) -> int | None:
+    """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit.
+
+    `known` is the factor of a matrix of about the same pattern, if there is one.
+    """
     K = plus(products.A, -tau, products.B)
     try:
-        # where B was factorised, there is enough memory for such a factor
-        if not isinstance(products.solver, SparseFactor):
+        # where another matrix was factorised, there is enough memory for such a factor
+        if not isinstance(known, SparseFactor):
             check_fits(K, "A − τB")
-        return shifted_factor(K, products.solver).negative
+        return shifted_factor(K, known).negative
     except (ZeroDivisionError, MemoryError):
         return None
 
 
-def count_between(products: Products, low: float, high: float) -> int | None:
+def count_between(setup: Setup, low: float, high: float) -> int | None:
     """How many eigenvalues of (A, B) lie between the two; None when a factorisation could not tell."""
-    below, above = count_below(products, low), count_below(products, high)
+    below, above = (count_below(setup.given_pair, tau, setup.products.solver) for tau in (low, high))
     return None if below is None or above is None else above - below
 
 
 def _definite_without(
-    products: Products, pairs: Pairs, tau: float, beyond: Array, *, above: bool = True, single: bool = False
+    setup: Setup, pairs: Pairs, tau: float, beyond: Array, *, above: bool, single: bool = False
 ) -> bool:
     """Is τB − A (A − τB for those below) positive definite once the vectors `beyond` are moved to the other side?
 
     One Cholesky factorisation, where an inertia count takes an indefinite one: it succeeds iff no other eigenvalue
     is there.
     """
-    sign = 1.0 if above else -1.0
+    products, sign = setup.given_pair, 1.0 if above else -1.0
     dtype = np.dtype(products.dtype.char.replace("d", "f").replace("D", "F")) if single else products.dtype
-    M = _combination(products, sign, tau, dtype)
+    M = _combination(products, setup.products.solver, sign, tau, dtype)
     values = pairs.values[beyond]
     if values.size:
         # τ − λ < 0 becomes a positive number of the size of the values
@@ -120,14 +114,13 @@ def _definite_without(
     return bool(info == 0)
 
 
-def _combination(products: Products, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
-    """sign (τB − A), in the memory of the factor of B, if there is one."""
+def _combination(products: Products, solver: Any, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
+    """sign (τB − A), in the memory of the factor that `solver` is, if it is one."""
     n, B = products.n, products.B
     if B is None:
         M = np.multiply(products.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
         M.flat[:: n + 1] += sign * tau
         return np.asarray(M)
-    solver = products.solver
     memory = solver.surrender().view(dtype) if isinstance(solver, DenseFactor) else np.empty(n * n, dtype)
     M = memory[: n * n].reshape((n, n), order="F")
     np.multiply(B.matrix, sign * tau, out=M, casting="same_kind")

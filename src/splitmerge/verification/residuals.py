@@ -1,23 +1,21 @@
-"""Residuals and error norms of Ritz pairs, recomputed from A and B in double precision."""
+"""Residuals and error norms of Ritz pairs, recomputed from the given A and B in double precision."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor
-from ..linalg.ldl import DenseShifted
-from ..linalg.reductions import column_dots, column_norms, gram, vdot
-from ..linalg.rounding import Scale, relative
+from ..linalg.reductions import column_dots, column_norms, gram
+from ..linalg.rounding import ROUNDING_UNITS, relative
+from ..methods.setup import Inverse, Setup
 from ..problem.products import Products
 from ..run.iteration import RitzBlock
-from ..sparse_direct.ldl import SparseShifted
-from ..transforms import ShiftInvert
 from ..typing import Array
 
 # Numbers and columns that are processed at a time: their products then take less memory than the basis they come from.
@@ -26,129 +24,180 @@ NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME = 2**13, 4
 SOLVED_FRACTION = 2e-5
 
 
+# The fields of `Pairs` with an entry or a column for each pair, apart from its gaps.
+COLUMNS = ("values", "vectors", "norms", "sizes", "floors", "residuals", "errors", "deltas", "noise", "offsets")
+
+
 @dataclass
 class Pairs:
-    """Pairs of the scaled pencil, B-orthonormal and best first; values are not shifted.
+    """Pairs of the (scaled) pair that was given, B-orthonormal and best first; each value is a Rayleigh quotient.
 
-    `residuals` are as `Solution` defines them, `rounding` is the level that rounding alone may leave. Each value is
-    within `deltas` of an eigenvalue; `noise` is the part of it that is due to rounding. `gaps` are the distances of the
-    values to the eigenvalues that are not among these, as far as they are known. With `sigma`, `gaps` are those of
-    1/(λ − σ), whose vectors these are. `spare` are vectors that would come next.
+    `norms`, `sizes` and `floors` are ‖r‖ for r = Au − λBu, |λ|‖Bu‖ and the ‖r‖ that rounding of A and B allows: a row
+    in the user's coordinates and, for an equilibrated pair, one in its own, as the norms of badly scaled matrices
+    excuse too much. `residuals` are as `Solution` defines them. Each value is within `deltas` of an eigenvalue; `noise`
+    is the part of it that is due to rounding. `gaps` are the distances of the values to the eigenvalues that are not
+    among these, as far as they are known; with `sigma`, of 1/(λ − σ), whose residual norms relative to it are `errors`
+    and whose Rayleigh quotients differ from it by the fraction `offsets`. Without `sigma`, `errors` are residual norms
+    of λ. `spare` are vectors that would come next.
     """
 
     values: Array
     vectors: Array
+    norms: Array
+    sizes: Array
+    floors: Array
     residuals: Array
-    rounding: Array
+    errors: Array
     deltas: Array
     noise: Array
-    scale: Scale
+    offsets: Array
     gaps: Array | None = None
     spare: Array | None = None
     sigma: float | None = None
 
+    def excess(self, tol: float) -> float:
+        """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves."""
+        allowed = np.maximum(tol * self.sizes, self.floors)
+        return max(map(relative, self.norms.ravel().tolist(), allowed.ravel().tolist()), default=0.0)
 
-def measured(products: Products, block: RitzBlock, transform: ShiftInvert | None) -> Pairs:
-    """The pairs of a Ritz block with recomputed residuals; `transform` is the shift-invert one that they come from."""
-    values, X, deltas = block.values, block.vectors, block.deltas
-    if block.order is not None:
-        values, X = _refined(products, block.values, X, block.order)
-        deltas = None if deltas is None else deltas + np.abs(values - block.values)
-    if transform is not None and isinstance(transform.factor, (DenseShifted, SparseShifted)):
-        # the errors that the iteration knows are those of an inverse, which rounding separates from A and B
-        deltas = _inverse_norms(products, values, X, transform)
-    pairs = _measured(products, values, X, block.scale, block.sizes, deltas)
-    pairs.gaps, pairs.sigma = block.gaps, None if transform is None else transform.sigma
-    return pairs
+    def ordered(self, order: Callable[[Array], Array]) -> Pairs:
+        """The same pairs in the order in which `order` ranks ascending values; rounding may have exchanged some."""
+        ascending = np.argsort(self.values, kind="stable")
+        chosen = ascending[order(self.values[ascending])]
+        if (np.diff(chosen) == 1).all():
+            return self
+        columns = {name: getattr(self, name)[..., chosen] for name in COLUMNS}
+        return replace(self, **columns, gaps=None if self.gaps is None else self.gaps[chosen])
+
+    def met(self, tol: float) -> bool:
+        """Are all residuals within the tolerance, in the last coordinates without regard to rounding?"""
+        return bool((self.norms[-1] <= tol * self.sizes[-1]).all())
 
 
-def _refined(products: Products, values: Array, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """Values and vectors by Rayleigh–Ritz on the span of X; the given ones where B is not definite on it."""
+def measured(setup: Setup, block: RitzBlock) -> Pairs:
+    """The pairs of a Ritz block with residuals recomputed from the given pair."""
+    products, X = setup.given_pair, block.vectors
+    order = _order(setup) if setup.products.pencil.inverse is not None else block.order
+    if not block.projected or setup.original is not None:
+        X = _refined(products, X, order)
+    pairs = _measured(products, X, setup.inverse)
+    pairs.gaps = block.gaps
+    return pairs.ordered(order)
+
+
+def purified(setup: Setup, pairs: Pairs) -> Pairs:
+    """The pairs after one step of inverse iteration, which removes what rounding leaves of eigenvalues far from σ."""
+    inverse, products = setup.inverse, setup.given_pair
+    assert inverse is not None
+    monitoring = products.monitoring
+    BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
+    X = np.column_stack([monitoring.solve_K(inverse, np.ascontiguousarray(b)) for b in BX.T])
+    if not np.isfinite(X).all():
+        return pairs
+    rank = np.argsort(np.argsort(pairs.values))
+    better = _measured(products, _refined(products, X / column_norms(X), lambda _: rank), inverse)
+    better.gaps, better.spare = pairs.gaps, pairs.spare
+    return better.ordered(lambda _: rank)
+
+
+def _order(setup: Setup) -> Callable[[Array], Array]:
+    """The order of ascending values of (A, B) for the pairs of (B, ±(A − σB)): the nearest to σ first."""
+    inverse = setup.products.pencil.inverse
+    assert inverse is not None
+    sign = inverse[1]
+    return lambda values: np.arange(values.size)[::sign]
+
+
+def _refined(products: Products, X: Array, order: Callable[[Array], Array]) -> Array:
+    """Ritz vectors by Rayleigh–Ritz on the span of X; X itself where B is not definite on it."""
     try:
-        return rayleigh_ritz(products, X, order)
+        return rayleigh_ritz(products, X, order)[1]
     except np.linalg.LinAlgError:
-        # their residuals will show what they are worth
-        return values, X
+        # its residuals will show what it is worth
+        return X
 
 
 def rayleigh_ritz(products: Products, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """Rayleigh–Ritz on the span of X in double precision; `order` ranks ascending values, best first.
-
-    A pair (B, ±(A − σB)) may be dominated by a few eigenvalues, of which rounding leaves components in all other
-    vectors: there the projection is made for (±(A − σB), B), where none dominates, and the largest come first.
-    """
+    """Rayleigh–Ritz on the span of X in double precision; `order` ranks ascending values, best first."""
     X = X.astype(np.result_type(products.dtype, np.float64))
     AX, BX = products.monitoring.in_double(X)
-    H, G = _hermitian(gram(X, AX)), _hermitian(gram(X, BX))
-    if products.pencil.inverse is None:
-        values, C = eigh(H, G)
-        chosen = order(values)
-        return values[chosen], X @ C[:, chosen]
-    _, C = eigh(G, H)
-    X, AX, BX = X @ C, AX @ C, BX @ C
-    squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
-    values = column_dots(X, AX) / squares
-    chosen = np.argsort(-values, kind="stable")
-    return values[chosen], (X / np.sqrt(squares))[:, chosen]
+    lengths = np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny))
+    X, AX, BX = X / lengths, AX / lengths, BX / lengths
+    values, C = eigh(_hermitian(gram(X, AX)), _hermitian(gram(X, BX)))
+    chosen = order(values)
+    return values[chosen], X @ C[:, chosen]
 
 
-def _measured(
-    products: Products, values: Array, vectors: Array, scale: Scale, sizes: Array | None, deltas: Array | None
-) -> Pairs:
-    """The residuals of these pairs, relative to `sizes` (to the shifted values when not given).
-
-    Unless they are known, the `deltas` are √(rᴴB⁻¹r) for r = Au − λBu, plus an allowance for the rounding of r.
-    """
+def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
+    """Rayleigh quotients, residual norms and error norms of these vectors."""
     # the result may be rounded to single precision, so the rounded vectors are verified
     vectors = vectors.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
-    shifted = (values + scale.shift).tolist()
-    if sizes is None:
-        sizes = np.array([scale.magnitude(value) for value in shifted])
-    norms = np.zeros((values.size, 4))
+    count, pencil = vectors.shape[1], products.pencil
+    table = np.zeros((count, 9))
     step = max(NUMBERS_AT_A_TIME // products.n, MIN_COLUMNS_AT_A_TIME)
-    for i in range(0, values.size, step):
+    for i in range(0, count, step):
         some = slice(i, i + step)
-        norms[some] = _norms(products, values[some], vectors[:, some], solve=deltas is None)
-    errors, lengths, scales = norms[:, 0], norms[:, 1], norms[:, 2] * sizes
-    residuals = [relative(*pair) for pair in zip(errors.tolist(), scales.tolist(), strict=True)]
-    rounding = [
-        scale.rounding_level(*triple) for triple in zip(shifted, lengths.tolist(), scales.tolist(), strict=True)
-    ]
-    noise = scale.perturbation(values, lengths)
-    deltas = (norms[:, 3] if deltas is None else deltas) + noise
-    return Pairs(values, vectors, np.array(residuals), np.array(rounding), deltas, noise, scale)
+        table[some] = _figures(products, vectors[:, some], inverse)
+    values, errors, offsets = table[:, 0], table[:, 1], table[:, 2]
+    # rows for the user's coordinates and for those of the pencil
+    systems = 1 if pencil.scaling is None else 2
+    norms, lengths, sizes = (table[:, [i, i + 3][:systems]].T for i in (3, 4, 5))
+    sizes = sizes * np.abs(values)
+    scales = np.array([pencil.norms, (products.scale.A_norm, products.scale.B_norm)][:systems])
+    backward = (scales[:, :1] + np.abs(values) * scales[:, 1:]) * lengths
+    denominators = np.maximum(sizes[0], math.sqrt(products.eps) * backward[0])
+    residuals = np.array(list(map(relative, norms[0].tolist(), denominators.tolist())))
+    noise = products.scale.perturbation(values, lengths[-1])
+    deltas, sigma = errors + noise, None
+    if inverse is not None:
+        sigma = inverse.sigma
+        with np.errstate(divide="ignore"):
+            deltas = np.abs(values - sigma) * np.where(errors < 1, errors / (1 - errors), math.inf) + noise
+    floors = ROUNDING_UNITS * products.eps * backward
+    return Pairs(values, vectors, norms, sizes, floors, residuals, errors, deltas, noise, offsets, sigma=sigma)
 
 
-def _inverse_norms(products: Products, values: Array, X: Array, transform: ShiftInvert) -> Array:
-    """|λ − σ| √(wᴴBw) for w = (A − σB)⁻¹(Ax − λBx): the distance of an eigenvalue from λ, to first order."""
-    monitoring = products.monitoring
-    AX, BX = monitoring.in_double(X.astype(np.result_type(products.dtype, np.float64)))
-    norms = np.zeros(values.size)
-    for i, r in enumerate((AX - BX * values).T.astype(products.dtype)):
-        w = monitoring.solve_K(transform.factor, np.ascontiguousarray(r))
-        norms[i] = math.sqrt(max(float(vdot(w, monitoring.apply_B(w)).real), 0.0))
-    return np.asarray(np.abs(values - transform.sigma) * norms)
+def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:
+    """λ, its error norm and offset, and ‖r‖, ‖x‖ and ‖Bx‖ in the coordinates of the user and of the pencil.
 
-
-def _norms(products: Products, values: Array, X: Array, *, solve: bool) -> Array:
-    """‖r‖, ‖x‖, ‖Bx‖ and, if asked for, √(rᴴB⁻¹r) for each pair."""
-    monitoring = products.monitoring
+    The error norm is √(rᴴB⁻¹r), or for an inverse ‖w‖_B with w = (A − σB)⁻¹r: the residual norm of 1/(λ − σ) relative
+    to it; the offset is then |xᴴBw|.
+    """
+    pencil, monitoring = products.pencil, products.monitoring
     R, BX = monitoring.in_double(X)
-    for i, value in enumerate(values.tolist()):
-        R[:, i] -= value * BX[:, i]
-    norms = np.zeros((values.size, 4))
-    for i, M in enumerate((R, X, BX)):
-        norms[:, i] = column_norms(M)
-    if solve and isinstance(products.solver, DenseFactor):
+    squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
+    values = column_dots(X, R) / squares
+    R = R - BX * values
+    figures = np.zeros((values.size, 9))
+    figures[:, 0] = values
+    for column, M in enumerate((pencil.from_vectors(R), pencil.vectors_of(X), pencil.from_vectors(BX)), start=3):
+        figures[:, column] = column_norms(M)
+    if pencil.scaling is not None:
+        for column, M in enumerate((R, X, BX), start=6):
+            figures[:, column] = column_norms(M)
+    R = R.astype(products.dtype, copy=False)
+    if inverse is not None:
+        figures[:, 1:3] = _inverse_norms(products, R, BX, inverse) / np.sqrt(squares)[:, None]
+    elif isinstance(products.solver, DenseFactor):
         monitoring.tally.B_solves += values.size
-        norms[:, 3] = products.solver.dual_norms(R.astype(products.dtype, copy=False))
-    elif solve:
-        norms[:, 3] = _dual_norms(monitoring, R.astype(products.dtype, copy=False))
-    return norms
+        figures[:, 1] = products.solver.dual_norms(R) / np.sqrt(squares)
+    else:
+        figures[:, 1] = _dual_norms(monitoring, R) / np.sqrt(squares)
+    return figures
+
+
+def _inverse_norms(products: Products, R: Array, BX: Array, inverse: Inverse) -> Array:
+    """‖w‖_B and |xᴴBw| for w = (A − σB)⁻¹r."""
+    monitoring = products.monitoring
+    W = np.column_stack([monitoring.solve_K(inverse, np.ascontiguousarray(r)) for r in R.T])
+    BW = monitoring.in_double(W.astype(BX.dtype))[1]
+    return np.column_stack([np.sqrt(np.maximum(column_dots(W, BW), 0.0)), np.abs(column_dots(BX, W))])
 
 
 def _dual_norms(products: Products, R: Array) -> Array:
     """√(rᴴB⁻¹r) for columns; infinite where conjugate gradients do not converge, as they approach it from below."""
+    if products.B is not None and products.solver is None:
+        return np.full(R.shape[1], math.inf)
     try:
         products.budget.check()
         W, BW = products.solves_B(R)

@@ -54,12 +54,12 @@ class Basis(Waiting):
     @property
     def full(self) -> bool:
         """Must the basis be restarted before the next step?"""
-        return self.capacity < self.transform.n and self.size + 2 * self.width > self.capacity
+        return self.capacity < self.transform.dimension and self.size + 2 * self.width > self.capacity
 
     @property
     def complete(self) -> bool:
         """Does V span the whole space?"""
-        return self.size == self.transform.n
+        return self.size == self.transform.dimension
 
     def start(self, X: Array) -> None:
         """Let the columns of X (in the coordinates of the pencil) be the first block."""
@@ -171,7 +171,7 @@ class Basis(Waiting):
         pairs = [transform.complete(np.ascontiguousarray(w)) for w in W.T]
         W, D = (np.column_stack(parts) for parts in zip(*pairs, strict=True))
         quotients = alpha.diagonal().real
-        floors = self.negligible * np.abs(quotients + self.shift) if j == 0 else None
+        floors = self.negligible * np.abs(quotients) if j == 0 else None
         self._advance(W, D, float(quotients.min()), float(quotients.max()), floors)
 
     def _expand_vector(self) -> None:

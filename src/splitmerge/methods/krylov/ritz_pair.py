@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...linalg.reductions import gram, norm
-from ...linalg.rounding import relative
+from ...linalg.rounding import attainable_residual, relative
 from ...objective.state import Frame, State
 from ...typing import Array
 
@@ -16,12 +16,17 @@ if TYPE_CHECKING:
 
 # Once an estimated residual is within this factor of its goal, the residual norm of (A, B) replaces the estimate.
 ESTIMATE_FACTOR = 30
+# The floor is not computed while the residual norm exceeds this multiple of the rounding of the largest eigenvalue.
+FLOOR_UNITS = 1e4
 
 
 class RitzPair(State):
     """A Ritz pair with xᴴBx = 1; its vector is computed only when it is used."""
 
     __slots__ = ("_Bx", "__weakref__", "_x", "_y", "coefficients", "error", "theta")
+
+    # a step makes several products
+    patience, endurance = 10, 1000
 
     def __init__(self, search: ThickRestart, index: int) -> None:
         self.products, self.memory, self.step = search.products, search, 0
@@ -39,6 +44,14 @@ class RitzPair(State):
         if direct and search.goal is not None and 0 < self._residual <= ESTIMATE_FACTOR * search.goal:
             # ‖Ax − λBx‖ relative to ‖Bx‖ instead of the norm of the transformation, without a product with A
             self._residual = relative(search.residual_norm(self), size * search.product_norm(index, self))
+
+    @property
+    def floor(self) -> float:
+        """The relative residual below which rounding decides; 0 while that is clearly not reached."""
+        scale = self.scale
+        if not self.memory.transform.direct:
+            return relative(attainable_residual(scale.n, scale.eps) * self.memory.basis.radius, abs(self.theta))
+        return super().floor if self.error <= FLOOR_UNITS * scale.eps * scale.radius else 0.0
 
     @property
     def y(self) -> Array:
@@ -93,5 +106,6 @@ class RitzPair(State):
 
     @property
     def final(self) -> bool:
-        """Does the basis span the whole space?"""
-        return bool(self.memory.basis.complete)
+        """Does the basis span the whole space, or is the search given up?"""
+        basis = self.memory.basis
+        return bool(basis.complete or basis.products >= self.memory.max_products)

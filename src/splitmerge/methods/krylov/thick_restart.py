@@ -49,6 +49,7 @@ class ThickRestart(SubspaceIteration):
         if setup.lowest is not None:
             self.basis.known = setup.lowest
         self.advances = 0
+        self.max_products = setup.max_products
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
         # the residual or sine to reach, and after how many products the last projection was how far from it
@@ -114,12 +115,12 @@ class ThickRestart(SubspaceIteration):
         if self.values.size < self.k + (self.goal is None) or (self.goal is None and self.angle is None):
             return math.inf
         found, errors = self.values[: self.k], self.errors[: self.k]
-        tiny = self.basis.eps * self.basis.radius + 1e-300
+        tiny = math.sqrt(self.basis.eps) * self.basis.radius + 1e-300
         if self.goal is None:
             # sin θ is about the residual over the gap
             sizes, goal = np.abs(found - self.values[self.k]), self.angle
         else:
-            sizes, goal = np.abs(found) + self.scale.shift, self.goal
+            sizes, goal = np.abs(found), self.goal
         worst = max(e / max(size, tiny) for e, size in zip(errors.tolist(), sizes.tolist(), strict=True))
         return math.log(max(worst, 1e-300)) - math.log(max(goal or 0.0, 1e-300))
 
@@ -138,7 +139,7 @@ class ThickRestart(SubspaceIteration):
         self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
         if self.transform.direct:
             shift = basis.shift
-            self.scale = self.scale.moved(shift, basis.radius + shift)
+            self.scale = self.scale.moved(shift, basis.radius)
 
     def _restart(self) -> None:
         basis = self.basis
@@ -196,7 +197,7 @@ class ThickRestart(SubspaceIteration):
 
     def renewal(self) -> Array | None:
         """The vectors to start again with; None where there is no room for it."""
-        room = self.basis.capacity >= min(3 * self.k, self.transform.n)
+        room = self.basis.capacity >= min(3 * self.k, self.transform.dimension)
         return self.vectors(self.k) if room else None
 
     def gaps(self, count: int) -> Array:

@@ -25,7 +25,7 @@ class Waiting:
     def __init__(self, transform: Transform, capacity: int, rng: np.random.Generator) -> None:
         n, dtype = transform.n, transform.dtype
         self.transform, self.rng = transform, rng
-        self.capacity = min(capacity, n)
+        self.capacity = min(capacity, transform.dimension)
         self.V = np.empty((n, self.capacity), dtype, order="F")
         # the duals of the waiting block and of the one before it; no others are needed
         self.Q_dual: list[Array] = []
@@ -40,7 +40,7 @@ class Waiting:
 
     def _wait(self, w: Array, d: Array, scale: float, floors: Array | None = None) -> None:
         """Orthonormalise w (with dual d) against V and let it wait; on breakdown continue with a random vector."""
-        room = self.transform.n - self.size
+        room = self.transform.dimension - self.size
         if w.ndim == 1 and room > 0:
             norm, d = self._clean(w, d)
             if norm > 10 * self.eps * scale:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...linalg.reductions import column_norms
+from ...linalg.rounding import relative
 from ...objective.state import State
 from ...preconditioners import Prepared
 from ...problem.pencil import Pencil
@@ -29,7 +30,7 @@ MIN_GUARDS = 1
 # Soft locking: a pair whose residual is below this fraction of its goal contributes no further residual.
 LOCKED_FRACTION = 0.5
 
-# A residual below this fraction of the rounding level is noise.
+# A residual below this fraction of its floor is noise.
 NOISE_FRACTION = 0.01
 
 # Steps between products computed afresh, as each step adds a rounding error to them.
@@ -54,12 +55,10 @@ class Lobpcg(SubspaceIteration):
     """The k largest pairs of (A, B) from a block of Ritz vectors, its residuals preconditioned by P if there is one."""
 
     target = Target.LARGEST
-    projects_again = True
 
     def __init__(self, setup: Setup, block: int | None = None, fixed: tuple[Array, Array] | None = None) -> None:
         super().__init__()
         self.products, self.k, self.P, self.rng = setup.products, setup.k, setup.P, setup.rng
-        self.unshifted = setup.unshifted
         self.transform = BInner(self.products)
         self.scale = self.products.scale
         room = (self.products.n - (0 if fixed is None else fixed[0].shape[1])) // 3
@@ -67,14 +66,14 @@ class Lobpcg(SubspaceIteration):
         self.span = Span(self.products, self.block_size, fixed)
         self.steps = 0
         self.goal = 0.0
-        self.values = self.errors = self.residuals = self.levels = np.zeros(0)
+        self.values = self.errors = self.residuals = self.floors = self.levels = np.zeros(0)
         self.gradients = np.zeros((self.products.n, 0), self.products.dtype)
         self.lowest, self.radius = math.inf if setup.lowest is None else setup.lowest, 0.0
         # the least residual so far, and at which step it was
         self.best = (math.inf, 0)
         self.exhausted = False
         # the smallest eigenvectors are smooth, those of a complement need not be
-        self.smooth = self.unshifted and fixed is None
+        self.smooth = setup.smooth and fixed is None
 
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual be the goal; the residual that belongs to a sine is not known beforehand."""
@@ -104,7 +103,7 @@ class Lobpcg(SubspaceIteration):
         return X if self.P is None else self.products.solves_P(self.P, X)
 
     def _from_coarser(self, pencil: Pencil, P: Prepared, prolongation: Any, count: int) -> Array:
-        setup = Setup(Products(pencil), self.target, count, self.rng, P=P, unshifted=self.unshifted)
+        setup = Setup(Products(pencil), self.target, count, self.rng, P=P, smooth=True)
         search = Lobpcg(setup, count)
         search.launch(random_vector(pencil, self.rng)[:, None])
         for _ in islice(search.unrecorded(), COARSE_STEPS):
@@ -120,8 +119,8 @@ class Lobpcg(SubspaceIteration):
             span.refresh()
             self._measure()
         moving = np.zeros(self.block_size, bool)
-        noise = [NOISE_FRACTION * self.scale.excusable(level) for level in self.levels.tolist()]
-        moving[: self.residuals.size] = self.residuals > np.maximum(LOCKED_FRACTION * self.goal, noise)
+        least = np.maximum(LOCKED_FRACTION * self.goal, NOISE_FRACTION * self.floors)
+        moving[: self.residuals.size] = self.residuals > least
         if not moving.any():
             self.exhausted = True
             return
@@ -136,23 +135,21 @@ class Lobpcg(SubspaceIteration):
         self._watch()
 
     def _measure(self) -> None:
-        """Relative residuals, rounding levels, and errors: ‖Ax − λBx‖ ‖x‖ estimates the residual norm in B⁻¹."""
+        """Relative residuals, their floors, and errors: ‖Ax − λBx‖ ‖x‖ estimates the residual norm in B⁻¹."""
         products, m = self.products, self.values.size
         self.lowest = min(self.lowest, float(self.span.H.diagonal()[: self.span.known].real.min()))
         self.radius = max(self.radius, float(np.abs(self.values).max()), abs(self.lowest))
-        shift = 0.0 if self.unshifted else max(0.0, -self.lowest)
-        scale = self.scale = self.scale.moved(shift, self.radius + shift)
+        scale = self.scale = self.scale.moved(0.0, self.radius)
         # the gradient of f, up to a factor
         R = self.gradients = self.span.AS[:, :m] - self.span.BS[:, :m] * self.values.astype(products.dtype)
         norms, lengths, scales = (
             column_norms(M).astype(np.float64) for M in (R, self.span.S[:, :m], self.span.BS[:, :m])
         )
-        sizes = np.array([scale.magnitude(value + shift) for value in self.values.tolist()])
-        self.residuals = norms / np.maximum(sizes * scales, 1e-300)
+        sizes = scales * [scale.magnitude(value) for value in self.values.tolist()]
+        self.residuals = np.array(list(map(relative, norms.tolist(), sizes.tolist())))
         self.errors = norms * lengths
-        self.levels = np.array(
-            [scale.rounding_level(*triple) for triple in zip(self.values + shift, lengths, sizes * scales, strict=True)]
-        )
+        self.floors = np.array(list(map(scale.floor, self.values.tolist(), lengths.tolist(), sizes.tolist())))
+        self.levels = np.array(list(map(scale.stagnation, lengths.tolist(), sizes.tolist())))
 
     def _watch(self) -> None:
         """Detect stagnation."""
@@ -161,7 +158,7 @@ class Lobpcg(SubspaceIteration):
         if residual < 0.9 * self.best[0]:
             self.best = (residual, self.steps)
         idle = self.steps - self.best[1]
-        at_rounding = residual <= self.scale.excusable(float(self.levels[worst]))
+        at_rounding = residual <= float(self.levels[worst])
         self.exhausted = idle >= (STAGNATION_STEPS_AT_ROUNDING if at_rounding else STAGNATION_STEPS)
 
     def ritz_pair(self, index: int) -> LobpcgPair:
@@ -200,7 +197,7 @@ class Lobpcg(SubspaceIteration):
         edge = float(self.values[:k].min())
         fixed = (self.vectors(k), self.span.BS[:, :k].copy())
         with self._monitored():
-            setup = Setup(self.products, self.target, 1, self.rng, P=self.P, unshifted=self.unshifted)
+            setup = Setup(self.products, self.target, 1, self.rng, P=self.P)
             other = Lobpcg(setup, fixed=fixed)
             other.launch(random_vector(self.products, self.rng)[:, None])
             steps = other.unrecorded()
@@ -228,20 +225,26 @@ class Lobpcg(SubspaceIteration):
 class LobpcgPair(State):
     """A Ritz pair of LOBPCG."""
 
-    __slots__ = ("_final", "_level")
+    __slots__ = ("_final", "_floor", "_level")
 
     def __init__(self, search: Lobpcg, index: int) -> None:
-        products, span, shift = search.products, search.span, search.scale.shift
+        span = search.span
         x, Ax, Bx = (np.ascontiguousarray(M[:, index]) for M in (span.S, span.AS, span.BS))
-        super().__init__(products, x, Ax + shift * Bx if shift else Ax, Bx, search)
+        super().__init__(search.products, x, Ax, Bx, search)
         self.scale = search.scale
         self._residual = float(search.residuals[index])
-        self._final, self._level = search.exhausted, float(search.levels[index])
+        self._final = search.exhausted
+        self._floor, self._level = float(search.floors[index]), float(search.levels[index])
 
     @property
-    def rounding(self) -> float:
-        """The residual that rounding alone may leave."""
-        return self._level
+    def floor(self) -> float:
+        """The relative residual below which rounding decides."""
+        return self._floor
+
+    @property
+    def at_rounding(self) -> bool:
+        """Is the residual at a level where the rounding of the iteration may keep it?"""
+        return self._residual <= self._level
 
     @property
     def indefinite(self) -> bool:

@@ -9,6 +9,9 @@ import scipy.sparse as sp
 
 from ...typing import Array
 
+# The profile of a narrow matrix has at most this multiple of its nonzeros.
+NARROW_PROFILE = 3
+
 
 def graph_of(K: Any) -> sp.csr_array:
     """The adjacency matrix of the graph of K: its off-diagonal sparsity pattern, with entries 1."""
@@ -20,6 +23,16 @@ def graph_of(K: Any) -> sp.csr_array:
     np.cumsum(np.bincount(rows[off], minlength=n), out=pointers[1:])
     columns = K.indices[off]
     return sp.csr_array((np.ones(columns.size, np.int8), columns, pointers), shape=K.shape)
+
+
+def narrow_profile(K: Any) -> Array | None:
+    """The distance of the first entry of each row from the diagonal, plus 1, if K need not be reordered; else None."""
+    K = sp.csr_array(K)
+    rows = np.flatnonzero(np.diff(K.indptr))
+    widths = np.ones(K.shape[0])
+    if rows.size:
+        widths[rows] += np.maximum(rows - np.minimum.reduceat(K.indices, K.indptr[rows]), 0)
+    return widths if widths.sum() <= NARROW_PROFILE * K.nnz else None
 
 
 def nested_dissection(graph: sp.csr_array) -> Array | None:

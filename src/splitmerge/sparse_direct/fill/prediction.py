@@ -17,7 +17,7 @@ from scipy.sparse.linalg import spilu
 from ...typing import Array
 from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
-from .ordering import graph_of, nested_dissection
+from .ordering import graph_of, narrow_profile, nested_dissection
 
 # Largest graph (nodes, stored edges) whose symbolic factorisation is computed; larger graphs are coarsened.
 MAX_NODES, MAX_EDGES = 11_000, 400_000
@@ -79,6 +79,9 @@ def predict(K: Any) -> Prediction:
 
 def predicted_fill(K: Any) -> Fill:
     """The predicted fill of K with a nested dissection ordering."""
+    widths = narrow_profile(K)
+    if widths is not None:
+        return Fill(float(widths.sum()), float((widths**2).sum()))
     graph, hubs = hubs_last(graph_of(K))
     rng = np.random.default_rng(0)
     coarse = _coarsened(graph, hubs, rng)

@@ -1,0 +1,148 @@
+"""Certificates: do inertia counts show that the pairs are all the wanted eigenvalues?
+
+Every pair must lie beyond τ together with its error interval, and nothing else may. Where the last pairs belong to a
+cluster that k cuts in two, as with a multiple eigenvalue, a second τ on the other side of the cluster shows that none
+of the eigenvalues beyond the cluster is missing.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..methods.setup import Setup
+from ..problem.target import Target
+from ..typing import Array
+from .inertia import count_between, nothing_beyond, nothing_in_the_gap, resolution
+from .residuals import Pairs
+
+# Counts that rounding leaves undecided are repeated further away from the pairs.
+COUNT_ATTEMPTS = 3
+# A cut cluster is wider than the tolerance by at most this factor.
+CLUSTER_TOLERANCES = 10
+
+
+class Side(NamedTuple):
+    """The wanted eigenvalues above τ (below it): `chosen` are the pairs among them, by distance from `centre`."""
+
+    above: bool
+    chosen: Array
+    centre: float = 0.0
+
+
+def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> bool | None:
+    """Are the pairs all the wanted ones? None if rounding or memory does not allow the counts to tell.
+
+    `following` estimates the next eigenvalue of a dense pair, if there is an estimate.
+    """
+    products, above = setup.given_pair, _one_side(setup)
+    nearest = setup.target is Target.MAGNITUDE or setup.target.name == "nearest"
+    if not np.isfinite(pairs.deltas).all() or (setup.shift_invert is not None and not nearest):
+        return None
+    if pairs.values.size == products.n:
+        return True
+    if above is not None and following is not None and nothing_in_the_gap(setup, pairs, following, above=above):
+        return True
+    size = float(np.abs(pairs.values).max())
+    margin = max(resolution(products, pairs, size), float(np.finfo(products.dtype).tiny) ** 0.5)
+    allowed = CLUSTER_TOLERANCES * (tol * size + margin)
+    for _ in range(COUNT_ATTEMPTS):
+        if setup.shift_invert is not None:
+            fits = _fits_between(setup, pairs, margin, allowed)
+        else:
+            fits = _fits_sides(setup, pairs, margin, allowed)
+        if fits is not None:
+            return fits
+        margin *= 2
+    return None
+
+
+def _one_side(setup: Setup) -> bool | None:
+    """True if the largest eigenvalues of the given pair are wanted, False for the smallest, None for others."""
+    if setup.products.pencil.inverse is not None:
+        return setup.products.pencil.inverse[1] < 0
+    return True if setup.target is Target.LARGEST and setup.shift_invert is None else None
+
+
+def _sides(setup: Setup, values: Array) -> list[Side]:
+    """The ends of the spectrum at which eigenvalues are wanted."""
+    one, every = _one_side(setup), np.ones(values.size, bool)
+    if one is not None:
+        return [Side(one, every)]
+    if setup.target is Target.ENDS:
+        high = np.arange(values.size) % 2 == 0
+        return [Side(True, high), Side(False, ~high)]
+    centre = setup.target.centre
+    return [Side(True, values >= centre, centre), Side(False, values < centre, centre)]
+
+
+def _fits_sides(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> bool | None:
+    """Is nothing else at the wanted ends of the spectrum?"""
+    sides = _sides(setup, pairs.values)
+    farthest = setup.target.name == "farthest" and _one_side(setup) is None
+    for side in sides:
+        sign = 1.0 if side.above else -1.0
+        # the least wanted is measured on both sides if distances from a centre are compared
+        measured = np.ones(pairs.values.size, bool) if farthest else side.chosen
+        if not measured.any():
+            continue
+        distances = np.abs(pairs.values - side.centre) if farthest else sign * pairs.values
+        fits = _fits(setup, pairs, side, distances, measured, margin, allowed)
+        if not fits:
+            return fits
+    return True
+
+
+def _fits(
+    setup: Setup, pairs: Pairs, side: Side, distances: Array, measured: Array, margin: float, allowed: float
+) -> bool | None:
+    """Is nothing but the chosen pairs beyond their least distance, or beyond the cluster that k cuts?"""
+    deltas, sign = pairs.deltas, 1.0 if side.above else -1.0
+    least = float((distances - deltas)[measured].min()) - margin
+    if not _positive(side, least):
+        return None
+    fits = nothing_beyond(setup, pairs, sign * least + side.centre, side.chosen, above=side.above)
+    if fits is not False:
+        return fits
+    # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
+    top, inside = _cluster(distances, deltas + margin, measured)
+    if top - least > allowed or not inside.any():
+        return False
+    beyond = side.chosen & ~inside
+    return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, above=side.above)
+
+
+def _positive(side: Side, least: float) -> bool:
+    """A distance from a centre must be positive for the two sides not to overlap."""
+    return least > 0 or side.centre == 0.0
+
+
+def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, Array]:
+    """Where the cluster of the least wanted pairs ends, and which pairs belong to it."""
+    inside = np.zeros(distances.size, bool)
+    top = -np.inf
+    for i in sorted(np.flatnonzero(measured).tolist(), key=lambda i: distances[i] - widths[i]):
+        if inside.any() and distances[i] - widths[i] > top:
+            break
+        inside[i] = True
+        top = max(top, float(distances[i] + widths[i]))
+    return top, inside
+
+
+def _fits_between(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> bool | None:
+    """Are the pairs all the eigenvalues within some distance from σ?"""
+    assert setup.shift_invert is not None
+    sigma = setup.shift_invert.sigma - setup.target.centre
+    distances = np.abs(pairs.values - sigma)
+    reach = float((distances + pairs.deltas).max()) + margin
+    count = count_between(setup, sigma - reach, sigma + reach)
+    if count is None or count == pairs.values.size:
+        return None if count is None else True
+    top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
+    if reach + top > allowed or count < pairs.values.size:
+        return False
+    if -top <= 0:
+        return bool(inside.all())
+    count = count_between(setup, sigma + top, sigma - top)
+    return None if count is None else count == int((~inside).sum())
