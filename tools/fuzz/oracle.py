@@ -104,20 +104,10 @@ def condensed(A: Array, B: Array, rank: int, eps: float) -> Reference | None:
     return Reference(values, Y @ V, errors, A, B, eps, np.inf)
 
 
-def restricted(A: Array, B: Array, rank: int, eps: float) -> Reference | None:
-    """The pair restricted to the range of B, which `b_policy="restrict"` promises."""
-    if rank == 0:
-        return None
-    A, B = extended(A), extended(B)
-    R, _ = _range_and_null(B, rank)
-    values, V, errors = pair(hermitian(R.conj().T @ A @ R), hermitian(R.conj().T @ B @ R))
-    return Reference(values, R @ V, errors, A, B, eps, np.inf, projector=R)
-
-
 def ridged(A: Array, B: Array, ridge: float, eps: float) -> Reference:
     """The pair (A, B + εI), which `b_policy="ridge"` promises."""
     B = extended(B)
     return reference(A, B + np.longdouble(ridge) * np.eye(len(B)), eps)
 
 
-__all__ = ["Indefinite", "Reference", "condensed", "condition", "peer", "reference", "restricted", "ridged"]
+__all__ = ["Indefinite", "Reference", "condensed", "condition", "peer", "reference", "ridged"]

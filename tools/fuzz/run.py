@@ -20,7 +20,7 @@ import splitmerge as sm
 from .case import FORBIDDEN, Case, build
 from .disguises import LiarError
 from .judge import Finding, judge
-from .oracle import Reference, peer, restricted, ridged
+from .oracle import Reference, peer, ridged
 from .precise import TINY, Array, extended, norm
 from .scipy_like import check_eigsh, like_scipy
 
@@ -164,15 +164,13 @@ def _gross(case: Case, solution: Any) -> list[Finding]:
 
 
 def _candidates(case: Case, solution: Any) -> list[Reference]:
-    """The references of which one has to agree: for a singular B also the pairs that the policies promise."""
+    """The references of which one has to agree: for a singular B also the pair that a ridge makes."""
     problem, report = case.problem, getattr(solution, "b_report", None)
     found = [] if case.reference is None else [case.reference]
     if problem.B is None or report is None:
         return found
     if getattr(report, "ridge", None):
         found.append(ridged(problem.A, problem.B, float(report.ridge), problem.eps))
-    elif problem.rank:
-        found += [each for each in [restricted(problem.A, problem.B, problem.rank, problem.eps)] if each]
     return found
 
 
@@ -197,8 +195,9 @@ def judged(case: Case, answer: Any) -> list[Finding]:
     if answer.b_report is not None and request.tol is not None:  # what a policy makes of B is singular but for rounding
         request = replace(request, tol=10 * request.tol)
     verdicts = [judge(answer, each, request) for each in candidates]
-    if not candidates and problem.hostile == "singular pencil" and problem.rank and answer.b_report is None:
-        return [Finding("accepted", "an answer for a singular pencil")]
+    if not candidates and problem.hostile == "singular pencil" and problem.rank:
+        refused = answer.b_report is None
+        return [Finding("accepted", "an answer for a singular pencil")] if refused else _gross(case, answer)
     return min(verdicts, key=len, default=[])
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dstemr
 
+from ..errors import NotPositiveDefinite
 from ..typing import Array
 from .reductions import gram, vdot
 
@@ -68,7 +69,10 @@ class LanczosProcess:
         j = KV.shape[1]
         V, MV = self._V[:, :j], self._MV[:, :j]
         H, G = gram(V, KV), gram(V, MV)
-        return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
+        try:
+            return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
+        except np.linalg.LinAlgError:
+            raise NotPositiveDefinite("B is so badly conditioned that it is not positive definite on a basis") from None
 
     def _place(self, j: int) -> int:
         """The storage index of column j."""

@@ -57,6 +57,8 @@ class Setup(NamedTuple):
     # mixed precision: the pair in single precision, whose factor of B also serves the error bounds in double
     single: Products | None = None
 
+    # is B singular, so that some eigenvalues are infinite?
+    semidefinite: bool = False
     # the pair that was given, when `products` are those of another one
     original: Products | None = None
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
-from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
+from ..linalg.lanczos import LanczosProcess
 from ..methods.survey import survey
 from ..planning.decision import Choice
 from ..problem.factorise import factorise
@@ -22,6 +22,8 @@ from .workspace import Workspace
 ETA_GROWTH = (2, 4, 16, *(256,) * 7)
 # Lanczos steps that bound the smallest eigenvalue, and how much larger than needed η may be.
 LOWEST_STEPS, MAX_ETA_RATIO = 20, 4
+# Factor by which η exceeds the estimate, again if A + ηB is not positive definite.
+ETA_MARGIN = 1.5
 
 
 def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Products | None:
@@ -77,21 +79,25 @@ def swapped_below(workspace: Workspace) -> Products:
 
 def _nearer(workspace: Workspace, definite: Products, eta: float, tiny: float) -> Products:
     """A smaller η than `eta`, if Lanczos on (B, A + ηB) shows that the smallest eigenvalue is far above −η."""
-    process = LanczosProcess(
-        lambda v, _: definite.setup.A.times(v),
-        definite.setup.solve_B,
-        x := random_vector(definite, workspace.rng),
-        definite.setup.apply_B(x),
-    )
-    lowest = 1 / max(largest_eigenvalue(process, LOWEST_STEPS), np.finfo(float).tiny) - eta
-    least = max(-lowest * 1.01, tiny)
-    if least * MAX_ETA_RATIO >= eta:
-        return definite
-    return swapped(workspace, -least, 1, clear=False) or definite
+    setup, x = definite.setup, random_vector(definite, workspace.rng)
+    process = LanczosProcess(setup.apply_A, setup.solve_B, x, setup.apply_B(x))
+    while process.steps < LOWEST_STEPS and not process.exhausted:
+        process.extend()
+    top = float(process.ritz(process.steps - 1, process.steps - 1)[0][0])
+    least = max(eta - 1 / top, tiny) if top > 0 else eta
+    while (least := ETA_MARGIN * least) * MAX_ETA_RATIO < eta:
+        nearer = swapped(workspace, -least, 1, clear=False)
+        if nearer is not None:
+            return nearer
+    return definite
 
 
 def _lowest(workspace: Workspace) -> float:
     """An η ≥ 0 for which A + ηB is positive semidefinite, as far as a short Lanczos run can see."""
     products = workspace.products().setup
-    _, solver = attached(products, None)
-    return survey(workspace.products(solver=solver).setup, workspace.rng).shift
+    try:
+        _, solver = attached(products, None)
+        return survey(workspace.products(solver=solver).setup, workspace.rng).shift
+    except NotPositiveDefinite:
+        # too badly conditioned: η is found by trial
+        return 0.0

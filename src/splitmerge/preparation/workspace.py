@@ -64,6 +64,7 @@ class Workspace:
             parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
         if pencil.inverse is not None:
             parts["original"] = self.products()
+        parts["semidefinite"] = bool(self.semidefinite)
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:

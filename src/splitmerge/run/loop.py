@@ -92,7 +92,9 @@ class Run:
                 reason = Reason.CALLBACK
             if reason is not None:
                 return state, reason
-        return state, Reason.PRECISION if state.at_rounding else Reason.EXHAUSTED
+        # that a residual is at rounding meets a rule on residuals, and no other
+        met = self.rule.residual_tol is not None and state.at_rounding
+        return state, Reason.PRECISION if met else Reason.EXHAUSTED
 
     def _checked(self, state: State) -> Reason | None:
         """The reason to stop; success counts only from step `patience` on."""

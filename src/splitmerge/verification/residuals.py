@@ -78,11 +78,25 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     """The pairs of a Ritz block with residuals recomputed from the given pair."""
     products, X = setup.given_pair, block.vectors
     order = _order(setup) if setup.products.pencil.inverse is not None else block.order
+    if setup.semidefinite:
+        _check_finite(products, X)
     if not block.projected or setup.original is not None:
         X = _refined(products, X, order)
     pairs = _measured(products, X, setup.inverse)
     pairs.gaps = block.gaps
     return pairs.ordered(order)
+
+
+def _check_finite(products: Products, X: Array) -> None:
+    """Refuse columns in the null space of a singular B: their eigenvalues are infinite."""
+    BX = products.monitoring.products_B(X)
+    level = products.n * products.eps * products.scale.B_norm
+    infinite = int((column_dots(X, BX) <= level * column_dots(X, X)).sum())
+    if infinite:
+        raise ValueError(
+            f"k is {X.shape[1]}, but B is singular and only {X.shape[1] - infinite} of these eigenvalues are finite; "
+            f"ask for fewer"
+        )
 
 
 def purified(setup: Setup, pairs: Pairs) -> Pairs:

@@ -50,6 +50,8 @@ class ThickRestart(SubspaceIteration):
             self.basis.known = setup.lowest
         self.advances = 0
         self.max_products = setup.max_products
+        # projections in a row that rounding alone has changed
+        self.idle = 0
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
         # the residual or sine to reach, and after how many products the last projection was how far from it
@@ -137,6 +139,8 @@ class ThickRestart(SubspaceIteration):
         basis = self.basis
         # the next value shows the gap, which a goal in terms of angles is relative to
         self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
+        exact = float(self.errors[: self.k].max(initial=0.0)) <= basis.eps * basis.radius
+        self.idle = self.idle + 1 if exact and self.values.size >= self.k else 0
         if self.transform.direct:
             shift = basis.shift
             self.scale = self.scale.moved(shift, basis.radius)

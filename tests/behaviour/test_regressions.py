@@ -1,0 +1,184 @@
+"""Failures that adversarial solves have found, each by its smallest example."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
+
+import splitmerge as sm
+
+
+def rotated(values, seed=0):
+    """A symmetric matrix with these eigenvalues."""
+    Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((len(values), len(values))))[0]
+    A = (Q * values) @ Q.T
+    return (A + A.T) / 2
+
+
+def star(n):
+    A = np.zeros((n, n))
+    A[0, 1:] = A[1:, 0] = 1
+    return A
+
+
+class TestOutlier:
+    """One eigenvalue of −1e9 beside others in [−2, 2]: a tolerance relative to |λ + η| accepted anything."""
+
+    values = np.r_[-1e9, np.linspace(-2, 2, 299)]
+
+    @pytest.mark.parametrize("certify", [False, True])
+    @pytest.mark.parametrize("make", [np.diag, rotated], ids=["diagonal", "rotated"])
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_both_ends(self, which, make, certify):
+        sol = sm.solve(make(self.values), k=5, which=which, certify=certify, rng=0)
+        exact = np.sort(self.values)[:5] if which == "smallest" else np.sort(self.values)[::-1][:5]
+        np.testing.assert_allclose(sol.eigenvalues, exact, rtol=0, atol=1e-5)
+        assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds).all()
+        assert sol.verdict == "certified" or not certify
+
+    @pytest.mark.parametrize("k", [1, 5])
+    def test_with_a_shift(self, k):
+        sol = sm.solve(rotated(self.values), k=k, sigma=3.0, rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.sort(self.values)[::-1][:k], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [5, 6, 8])
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("kinds", [(np.asarray, aslinearoperator), (aslinearoperator, aslinearoperator)])
+def test_an_operator_that_is_formed_is_equilibrated(kinds, which, k):
+    """diag(B) spans sixteen decades, and the largest eigenvalue is sixfold."""
+    rng, n = np.random.default_rng(0), 120
+    d, values = 10 ** rng.uniform(-4, 4, n), np.r_[np.full(6, 5.0), np.linspace(0.1, 4, n - 6)]
+    A, B = (make(M) for make, M in zip(kinds, (d[:, None] * rotated(values) * d, np.diag(d**2)), strict=True))
+    sol = sm.solve(A, B, k, which=which, rng=0)
+    exact = np.sort(values)[:k] if which == "smallest" else np.sort(values)[::-1][:k]
+    np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-7)
+
+
+class TestLaplacians:
+    def test_disconnected_pairs_by_lobpcg(self):
+        """Four edges and an isolated vertex: the zero eigenvalue is fivefold, and 3k > n."""
+        edge = [[1.0, -1.0], [-1.0, 1.0]]
+        L = scipy.linalg.block_diag(edge, edge, edge, edge, [[0.0]])
+        sol = sm.solve(L, k=6, which="smallest", method=sm.LocallyOptimal(), rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, [0, 0, 0, 0, 0, 2], atol=1e-12)
+
+    @pytest.mark.parametrize("question", [{"sigma": 0.0}, {"which": "smallest"}], ids=str)
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+    def test_many_components(self, kind, question):
+        triangle = 3 * np.eye(3) - np.ones((3, 3))
+        L = kind(scipy.linalg.block_diag(*[triangle] * 64, np.zeros((2, 2))))
+        sol = sm.solve(L, k=6, rng=0, **question)
+        np.testing.assert_allclose(sol.eigenvalues, np.zeros(6), atol=1e-12)
+        assert np.isfinite(sol.residuals).all()
+        assert sol.verdict == "certified"
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+    @pytest.mark.parametrize("n", [10, 150])
+    def test_a_star_graph(self, n, kind):
+        """All but two eigenvalues are zero, and the diagonal of A is."""
+        sol = sm.solve(kind(star(n)), k=3, sigma=0.0, rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.zeros(3), atol=1e-12)
+        assert np.isfinite(sol.residuals).all()
+        sol = sm.solve(kind(star(n)), k=3, which="smallest", rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, [-np.sqrt(n - 1), 0, 0], atol=1e-12)
+
+    def test_a_shift_on_an_eigenvalue_of_high_multiplicity(self):
+        A = rotated(np.r_[np.zeros(110), np.linspace(0.1, 0.9, 20)])
+        for kind in (np.asarray, sp.csr_array):
+            sol = sm.solve(kind(A), k=4, sigma=0.0, rng=0)
+            np.testing.assert_allclose(sol.eigenvalues, np.zeros(4), atol=1e-12)
+
+
+class TestLooseTolerances:
+    @pytest.mark.parametrize("tol", [1e-1, 1e-3])
+    def test_the_nearest_to_a_far_shift(self, tol):
+        """Relative to |λ − σ| the eigenvalues next to zero looked converged at once."""
+        A = rotated(np.r_[np.linspace(0.5, 1.15, 200), 1248.6])
+        for seed in range(10):
+            for method in (None, sm.Accelerated()):
+                sol = sm.solve(A, k=1, sigma=1679.0, tol=tol, method=method, rng=seed)
+                np.testing.assert_allclose(sol.eigenvalues, 1248.6, rtol=0.1)
+
+    @pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3, 1e-5])
+    def test_bounds_next_to_a_shift(self, tol):
+        """The bound e²/gap of the inverse was given to a value that is the quotient of the pair itself."""
+        every = np.linspace(-1, 2, 120)
+        for seed in range(40):
+            sol = sm.solve(np.diag(every), k=4, sigma=0.33, tol=tol, method=sm.Accelerated(), rng=seed)
+            errors = np.abs(sol.eigenvalues[:, None] - every).min(axis=1)
+            assert (errors <= sol.error_bounds).all()
+
+    @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6])
+    def test_bounds_with_inexact_solves(self, tol):
+        A, B = sm.gallery.synthetic_pair(100, kappa_B=1e4, rng=0)
+        every = scipy.linalg.eigh(A, B, eigvals_only=True)
+        method = sm.Accelerated(inner=sm.ConjugateGradient(30, sm.Diagonal()))
+        for seed in range(5):
+            try:
+                sol = sm.solve(A, B, k=3, tol=tol, method=method, rng=seed)
+            except sm.NotConverged as error:
+                sol = error.solution
+            errors = np.abs(sol.eigenvalues[:, None] - every).min(axis=1)
+            assert (errors <= sol.error_bounds + 1e-12 * every[-1]).all()
+
+
+class TestEnds:
+    """These searches did not end."""
+
+    def test_a_rule_joined_by_and(self):
+        A = np.diag(np.geomspace(1e-6, 1, 61))
+        sol = sm.solve(A, k=4, stop=sm.Residual(1e-6) & sm.MaxSteps(3), rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.geomspace(1e-6, 1, 61)[::-1][:4], rtol=1e-5)
+
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+    def test_both_ends_of_a_graded_spectrum(self, kind):
+        sol = sm.solve(kind(np.diag(1.5 ** -np.arange(300.0))), k=3, which="ends", rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, [1, 0, 2 / 3], atol=1e-12)
+
+    def test_a_shift_outside_of_a_graded_spectrum(self):
+        values = -np.geomspace(1e-7, 1, 224)
+        sol = sm.solve(np.diag(values), k=6, sigma=7.76, x0=np.ones(224), rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.sort(values)[::-1][:6], atol=1e-12)
+
+    def test_an_angle_that_is_never_met(self):
+        """A reference that is no eigenvector."""
+        A = np.diag(np.arange(1.0, 245))
+        with pytest.raises(sm.NotConverged):
+            sm.solve(A, k=3, which="ends", stop=sm.SineAngle(np.ones(244), 1e-5), max_steps=1000, rng=0)
+
+
+class TestZero:
+    @pytest.mark.parametrize("question", [{}, {"which": "smallest"}, {"sigma": 0.0}, {"which": "ends"}], ids=str)
+    @pytest.mark.parametrize("method", [None, sm.LocallyOptimal()], ids=["chosen", "LOBPCG"])
+    def test_a_zero_A(self, method, question):
+        if method is not None and ("sigma" in question or question.get("which") == "ends"):
+            pytest.skip("LOBPCG finds the largest or the smallest")
+        for A in (np.zeros((40, 40)), sp.csr_array((200, 200))):
+            sol = sm.solve(A, k=3, method=method, rng=0, **question)
+            assert (sol.eigenvalues == 0).all()
+            assert (sol.residuals == 0).all()
+            np.testing.assert_allclose(sol.eigenvectors.T @ sol.eigenvectors, np.eye(3), atol=1e-12)
+
+    def test_no_negative_zero(self):
+        sol = sm.solve(np.diag([0.0, 0.0, 1.0]), k=2, which="smallest")
+        assert not np.signbit(sol.eigenvalues).any()
+
+
+def test_an_A_with_one_negative_eigenvalue_far_below():
+    """No multiple of B up to 256 times the first guess made A + ηB definite."""
+    A = sm.gallery.stencil_cube(16)
+    A, B = A if isinstance(A, tuple) else (A, sp.eye_array(A.shape[0], format="csr"))
+    sol = sm.solve(A - 40 * B, B, k=2, which="smallest", rng=0)
+    plain = sm.solve(A, B, k=2, which="smallest", rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, plain.eigenvalues - 40, rtol=1e-7)
+
+
+def test_lapack_does_not_forget_a_B_that_it_is_to_solve_with_iteratively():
+    """With a diagonal for an operator A, B was left out of the decomposition."""
+    A, B = sm.gallery.synthetic_pair(14, kappa_B=10, rng=0)
+    sol = sm.solve(aslinearoperator(A), B, k=13, diagonal=np.diag(B))
+    exact = scipy.linalg.eigh(A, B, eigvals_only=True)
+    np.testing.assert_allclose(sol.eigenvalues, exact[::-1][:13], rtol=1e-9)
+    np.testing.assert_allclose(sol.eigenvectors.T @ B @ sol.eigenvectors, np.eye(13), atol=1e-9)
