@@ -40,7 +40,8 @@ def eigsh(
     """`scipy.sparse.linalg.eigsh` by this library: the same arguments, order of results and exceptions.
 
     Returns (w, v), or w alone without `return_eigenvectors`; the vectors are M-orthonormal (A-orthonormal in buckling
-    mode). What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
+    mode, where those in the null space of A have norm 1). With `sigma`, M (A in buckling mode) may be
+    singular. What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
 
     Unlike SciPy's, it refuses a matrix that is not Hermitian, probes for missed eigenvalues, and verifies every pair
     with A itself, even where `OPinv` is given.

@@ -79,6 +79,10 @@ class Request:
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
         values, vectors = all_pairs(self.A, self.M, self.sigma, self.mode)
+        if values.size < self.k:
+            raise ValueError(
+                f"M has rank {values.size}, and there are as many finite eigenvalues; k = {self.k} is more"
+            )
         chosen = _most_wanted(transformed(values, self.sigma, self.mode), self.which)[: self.k]
         return values[chosen], vectors[:, chosen]
 
@@ -102,7 +106,15 @@ class Request:
             def back(values: Array) -> Array:
                 return reduced.values(values + reduced.shift)
 
-            return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+            try:
+                return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+            except NotPositiveDefinite as error:
+                if self.n > MAX_DENSE_N:
+                    raise NotPositiveDefinite(
+                        f"{reduced.weight} is not positive definite, as which='SM' needs"
+                    ) from error
+                # LAPACK knows which eigenvalues a singular matrix has
+                return self.by_lapack()
         return self.transformed(reduced)
 
     def _plain(self, A: Any, M: Any, which: str) -> bool:
