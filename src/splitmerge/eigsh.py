@@ -29,7 +29,7 @@ def eigsh(
     which: str = "LM",
     v0: Any = None,
     ncv: int | None = None,
-    maxiter: int | None = None,
+    maxiter: float | None = None,
     tol: float = 0,
     return_eigenvectors: bool = True,
     Minv: Any = None,
@@ -44,7 +44,8 @@ def eigsh(
     singular. What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
 
     Unlike SciPy's, it refuses a matrix that is not Hermitian, probes for missed eigenvalues, and verifies every pair
-    with A itself, even where `OPinv` is given.
+    with A itself, even where `OPinv` is given. Only an A of zeros beside `OPinv` is taken for a placeholder (in normal
+    mode): the pairs are then those of `OPinv`, and verified with it.
 
     >>> import numpy as np, splitmerge as sm
     >>> w, v = sm.eigsh(np.diag(np.arange(1.0, 14.0)), k=2)
@@ -132,8 +133,8 @@ def _check_sigma(sigma: Any, mode: str) -> float | None:
     return number
 
 
-def _check_sizes(n: int, k: int, ncv: int | None, maxiter: int | None, is_complex: bool) -> int | None:
-    if maxiter is not None and maxiter <= 0:
+def _check_sizes(n: int, k: int, ncv: int | None, maxiter: float | None, is_complex: bool) -> int | None:
+    if maxiter is not None and not maxiter > 0:
         raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
     if ncv is None:
         return None
