@@ -112,8 +112,10 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
     u, v = np.random.default_rng(0).standard_normal((2, n))
-    # copies: an operator may return one buffer for all products
-    Mu, Mv = (_product(M, x, name).copy() for x in (u, v))
+    multiply = _Multiply(M, name)
+    # an operator with block products is tried on a block, too; SciPy takes a single column for a vector
+    blocks = multiply.takes_columns
+    Mu, Mv = multiply.tried(u), multiply.tried(np.column_stack([v, u]))[:, 0] if blocks else multiply.tried(v)
     size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
     asymmetry = 0.0
     if size > 0:
@@ -124,11 +126,52 @@ def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     if Mu.dtype.kind == "c":
         dtype = np.result_type(dtype, np.complex64)
     _check_values(size, asymmetry, dtype, name, entries=False)
-    return _function(M, name, n, dtype, size, safe_scaling(size, dtype, sign))
+    return _function(multiply, n, dtype, size, safe_scaling(size, dtype, sign))
 
 
-def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
-    takes_complex = dtype.kind == "c" and np.dtype(getattr(M, "dtype", None) or dtype).kind == "c"
+class _Multiply:
+    """Products with the user's operator M, their shape and values checked; x is copied for an M that writes to it."""
+
+    def __init__(self, M: Any, name: str) -> None:
+        self.M, self.name = M, name
+        self.takes_columns = _takes_columns(M)
+        self.overwrites = False
+
+    def tried(self, x: Array) -> Array:
+        """The product as a new array, and a look at what became of x."""
+        given = x.copy()
+        # a copy: an operator may return one buffer for all products
+        product = self.checked(given, np.asarray(self.M @ given)).copy()
+        self.overwrites = self.overwrites or not np.array_equal(given, x)
+        return product
+
+    def __call__(self, x: Array) -> Array:
+        """M x, which the next product may overwrite."""
+        return self.checked(x, np.asarray(self.M @ (x.copy() if self.overwrites else x)))
+
+    def checked(self, x: Array, y: Array) -> Array:
+        """y, if it can be the product with x."""
+        if y.shape != x.shape or y.dtype.kind not in "biufc":
+            raise ValueError(
+                f"{self.name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
+                f"return a numeric array of the shape of x"
+            )
+        if not np.isfinite(y).all():
+            raise ValueError(f"{self.name} @ x contains NaN or infinity for a finite x; check the operator")
+        return y
+
+    def into(self, y: Array, out: Array) -> None:
+        """Write the product y into `out`, which is real where all products so far were."""
+        if y.dtype.kind == "c" and out.dtype.kind != "c":
+            if y.imag.any():
+                raise ValueError(f"{self.name} @ x is complex for a real x, but was real before; check the operator")
+            y = y.real
+        out[...] = y
+
+
+def _function(multiply: _Multiply, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
+    stated = getattr(multiply.M, "dtype", None)
+    takes_complex = dtype.kind == "c" and np.dtype(stated or dtype).kind == "c"
 
     before = math.ldexp(1.0, math.frexp(scale)[1] // 2)
     after = scale / before
@@ -136,23 +179,32 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
     def times(x: Array) -> Array:
         # √scale before and √scale after the product avoid overflow and underflow inside the user's code
         x = x * before if scale != 1 else x
+        # a copy, because the user's code may return its argument or reuse one output buffer
+        product = np.empty(n, dtype)
         if dtype.kind == "c" and not takes_complex:
             # a real operator in a complex pair: apply it to the real and imaginary parts
-            y = _product(M, x.real, name) + 1j * _product(M, x.imag, name)
+            product[:] = multiply(x.real)
+            product += 1j * multiply(x.imag)
         else:
-            y = _product(M, x, name)
-        # copy, because the user's code may return its argument or reuse one output buffer
-        return np.array(y * after if scale != 1 else y, dtype=dtype)
+            multiply.into(multiply(x), product)
+        if scale != 1:
+            product *= after
+        return product
 
     def times_block(X: Array) -> Array:
-        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not _takes_columns(M):
-            return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+        product = np.empty(X.shape, dtype)
+        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not multiply.takes_columns:
+            for column, x in zip(product.T, X.T, strict=True):
+                column[:] = times(np.ascontiguousarray(x))
+            return product
         # the operator implements block products; limit the number of columns per call
-        blocks = [_product(M, X[:, i : i + BLOCK_COLUMNS], name) for i in range(0, X.shape[1], BLOCK_COLUMNS)]
-        return np.hstack(blocks).astype(dtype, copy=False)
+        for i in range(0, X.shape[1], BLOCK_COLUMNS):
+            some = slice(i, i + BLOCK_COLUMNS)
+            multiply.into(multiply(X[:, some]), product[:, some])
+        return product
 
     def recast(other: np.dtype[Any]) -> Operator:
-        return _function(M, name, n, other, size, scale)
+        return _function(multiply, n, other, size, scale)
 
     return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
 
@@ -168,15 +220,3 @@ def _takes_columns(M: Any) -> bool:
     own: Any = type(M)
     default: Any = LinearOperator
     return isinstance(M, LinearOperator) and own._matmat is not default._matmat
-
-
-def _product(M: Any, x: Array, name: str) -> Array:
-    y = np.asarray(M @ x)
-    if y.shape != x.shape or y.dtype.kind not in "biufc":
-        raise ValueError(
-            f"{name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
-            f"return a numeric array of the shape of x"
-        )
-    if not np.isfinite(y).all():
-        raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
-    return y
