@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
 from .eigsh_request import Request
+from .problem.adapt import as_pair
 from .transforms.modes import MODES
 
 REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
@@ -53,11 +54,10 @@ def eigsh(
     (array([12., 13.]), (13, 2))
     """
     rng = np.random.default_rng(rng)
+    A, M = as_pair(A, M, "M")
     is_complex = np.issubdtype(A.dtype, np.complexfloating)
     _check_matrices(A, M, which, mode)
-    n, k = A.shape[0], operator.index(k)
-    if k <= 0:
-        raise ValueError("k must be greater than 0.")
+    n, k = A.shape[0], _check_k(k)
     # eigs cannot go as far as eigsh
     if k >= n - is_complex:
         limit, name = ("N - 1", "eig") if is_complex else ("N", "eigh")
@@ -91,6 +91,13 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
         if isinstance(matrix, LinearOperator):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
     return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+
+
+def _check_k(k: Any) -> int:
+    number = operator.index(k)
+    if number <= 0:
+        raise ValueError("k must be greater than 0.")
+    return number
 
 
 def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:

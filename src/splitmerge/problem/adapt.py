@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
         return _adapt_function(M, name, sign)
     if sp.issparse(M):
         return _adapt_sparse(M, name, sign)
-    if isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"):
+    if _is_array(M):
         return _adapt_dense(M, name, sign)
     if hasattr(M, "shape") and hasattr(M, "__matmul__"):
         return _adapt_function(M, name, sign)
@@ -36,6 +37,52 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
         f"{name} is a {type(M).__name__}; give an array, a scipy.sparse matrix, a LinearOperator, "
         f"or an object with `shape` and `@`"
     )
+
+
+def as_pair(A: Any, B: Any, name: str = "B") -> tuple[Any, Any]:
+    """A and B with the rows and columns of labelled (pandas) tables in the order of A's rows.
+
+    A one-dimensional B is the diagonal of a matrix (lumped mass): a sparse one beside a sparse or matrix-free A.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        labels = A.index if isinstance(A, pandas.DataFrame) else None
+        A = _aligned(A, labels, "A", pandas)
+        B = _aligned(B, labels, name, pandas)
+    return A, _with_diagonal(A, B, name)
+
+
+def _aligned(M: Any, labels: Any, name: str, pandas: Any) -> Any:
+    """A pandas table or series as an array in the order of `labels`, or of its own rows; anything else as it is."""
+    if not isinstance(M, (pandas.DataFrame, pandas.Series)):
+        return M
+    labels, whose = (M.index, name) if labels is None else (labels, "A")
+    for axis, index in enumerate(M.axes):
+        if index.equals(labels):
+            continue
+        if not (index.size == labels.size and index.is_unique and labels.is_unique and index.isin(labels).all()):
+            raise ValueError(
+                f"{name}.{('index', 'columns')[axis]} has not the labels of {whose}.index, each of them once; "
+                f"rename them, or pass {name}.to_numpy() if the positions are right"
+            )
+        M = M.reindex(labels, axis=axis)
+    return M.to_numpy()
+
+
+def _with_diagonal(A: Any, B: Any, name: str) -> Any:
+    """diag(B) for a one-dimensional array or list of numbers; anything else as it is."""
+    if isinstance(B, (list, tuple)) and not any(isinstance(entry, (list, tuple, np.ndarray)) for entry in B):
+        B = np.array(B)
+    if not isinstance(B, np.ndarray) or B.ndim != 1:
+        return B
+    shape: Any = (len(A),) if isinstance(A, (list, tuple)) else getattr(A, "shape", None)
+    if isinstance(shape, tuple) and shape[:1] != B.shape:
+        raise ValueError(
+            f"{name} has shape {B.shape}, but A has {shape[0]} rows; give a diagonal of that length, or a matrix"
+        )
+    _check_mask(B, name)
+    diagonal = np.asarray(B, dtype=working_dtype(B.dtype, name))
+    return np.diag(diagonal) if _is_array(A) else sp.diags_array(diagonal, format="csr")
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
@@ -46,6 +93,16 @@ def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
     if given.kind == "c":
         return np.dtype(np.complex64 if given.char == "F" else np.complex128)
     return np.dtype(np.float32 if given.char in "fe" else np.float64)
+
+
+def _is_array(M: Any) -> bool:
+    """Is M, or can it become, a dense array?"""
+    return not sp.issparse(M) and (isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"))
+
+
+def _check_mask(M: Any, name: str) -> None:
+    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
+        raise ValueError(f"{name} has masked entries; fill them first")
 
 
 def _check_square(shape: Any, name: str) -> int:
@@ -78,8 +135,7 @@ def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str
 
 
 def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
-    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
-        raise ValueError(f"{name} has masked entries; fill them first")
+    _check_mask(M, name)
     try:
         a = np.asarray(M)
     except ValueError as error:
