@@ -76,7 +76,7 @@ def _with_diagonal(A: Any, B: Any, name: str) -> Any:
     if not isinstance(B, np.ndarray) or B.ndim != 1:
         return B
     shape: Any = (len(A),) if isinstance(A, (list, tuple)) else getattr(A, "shape", None)
-    if isinstance(shape, tuple) and shape[:1] != B.shape:
+    if isinstance(shape, tuple) and shape[:1] not in ((), B.shape):
         raise ValueError(
             f"{name} has shape {B.shape}, but A has {shape[0]} rows; give a diagonal of that length, or a matrix"
         )
