@@ -87,7 +87,7 @@ def solve(
     preconditioner, diagonal
         What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
         such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive
-        definite); or just the diagonal of an operator.
+        definite); or just the diagonal of an operator. `explain` says so where it was not needed.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.

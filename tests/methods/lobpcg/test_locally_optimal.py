@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 
 import splitmerge as sm
-from checking import check
+from checking import check, choices
 from pairs import grid, pair_of
 from splitmerge.planning import costs
 
@@ -175,6 +175,52 @@ class TestHints:
             # it is the inverse: a solve is one product
             assert sol.counts.B_products <= 3 * sol.counts.A_products
 
+    @pytest.mark.parametrize(
+        "kind", [sp.csr_array, aslinearoperator, lambda M: M.toarray()], ids=["csr", "op", "dense"]
+    )
+    @pytest.mark.parametrize("which", ["largest", "magnitude", "ends"])
+    @pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["default", "Accelerated"])
+    def test_B_is_not_factorised(self, kind, which, method):
+        """Neither by the default, which may do without solves, nor by a method of the user's, which is not replaced."""
+        hint = {"diagonal": MASS.diagonal()}
+        sol = sm.solve(kind(HELD), kind(MASS), 2, which=which, method=method, rng=0, **hint)
+        assert sol.counts.P_solves > 0
+        assert "UNUSED_PRECONDITIONER" not in choices(sol)
+        assert all("Cholesky" not in decision.figures.get("solver", "") for decision in sol.decisions)
+        if method is not None:
+            assert isinstance(sol.method, sm.Accelerated)
+
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_what_is_not_used_is_mentioned(self, which):
+        n = 40
+        small = [M[:n, :n] for M in (HELD, MASS)]
+        for sol in (
+            sm.solve(*small, which=which, preconditioner=sm.Diagonal(), rng=0),
+            sm.solve(HELD, preconditioner=sm.Diagonal(), rng=0),
+            sm.solve(HELD, method=sm.Accelerated(), preconditioner=sm.Diagonal(), rng=0),
+        ):
+            assert "UNUSED_PRECONDITIONER" in choices(sol)
+
+    def test_what_is_used_is_not_called_unused(self):
+        for options in ({"which": "smallest"}, {"which": "largest"}, {"which": "ends"}):
+            sol = sm.solve(HELD, MASS, preconditioner=sm.Diagonal(), rng=0, **options)
+            assert "UNUSED_PRECONDITIONER" not in choices(sol)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"method": sm.Accelerated(), "which": "smallest"}, "is for LocallyOptimal, but the method is Accelerated"),
+            ({"method": sm.Accelerated(inner=sm.Cholesky())}, r"nothing to do beside inner=Cholesky\(\)"),
+            ({"method": LO(sm.Exact())}, "given twice"),
+            ({"method": sm.SplitMerge()}, "leave them out"),
+            ({"sigma": 1.0}, "leave them out"),
+        ],
+    )
+    @pytest.mark.parametrize("hint", [{"preconditioner": sm.Diagonal()}, {"diagonal": np.ones(900)}], ids=list)
+    def test_what_cannot_be_used_is_refused(self, options, message, hint):
+        with pytest.raises(ValueError, match=message):
+            sm.solve(HELD, MASS, **options, **hint)
+
     def test_saves_products(self):
         d = np.geomspace(1, 1e4, 900)
         B = LinearOperator((900, 900), matvec=lambda x: d * x.ravel(), dtype=float)
@@ -199,7 +245,7 @@ class TestHints:
             ({"diagonal": np.ones((900, 1))}, "diagonal has shape"),
             ({"diagonal": np.ones(900), "preconditioner": sm.Diagonal()}, "both given"),
             ({"preconditioner": sm.Diagonal(), "sigma": 1.0}, "without sigma"),
-            ({"preconditioner": sm.Diagonal(), "method": sm.Power()}, "default method"),
+            ({"preconditioner": sm.Diagonal(), "method": sm.Power()}, "Accelerated and LocallyOptimal"),
             ({"preconditioner": lambda b: -b}, "not positive definite"),
             ({"preconditioner": lambda b: b[:-1]}, "gave shape"),
         ):
