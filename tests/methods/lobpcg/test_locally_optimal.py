@@ -149,6 +149,58 @@ class TestEnds:
             sm.solve(HELD.toarray(), which="smallest", method=LO(sm.MultiGrid()), rng=0)
 
 
+INDEFINITE = {
+    "some diagonal entries": grid(18) - sp.diags_array(np.linspace(0, 8, 324)),
+    "all diagonal entries": -grid(18),
+    "hidden": grid(18) - 2 * sp.eye_array(324),
+}
+
+
+class TestIndefiniteA:
+    """A preconditioner of an A that is not positive definite is that of A + ηB."""
+
+    PRECONDITIONERS = (None, sm.Diagonal(), sm.IncompleteCholesky(), sm.Exact(), sm.LowRank(4), sm.MultiGrid())
+    MASS = sp.diags_array(np.linspace(1, 3, 324)).tocsr()
+
+    @pytest.mark.parametrize("preconditioner", PRECONDITIONERS, ids=repr)
+    @pytest.mark.parametrize("M", [None, MASS], ids=["I", "M"])
+    @pytest.mark.parametrize("name", INDEFINITE)
+    def test_smallest(self, preconditioner, M, name):
+        A = INDEFINITE[name].tocsr()
+        sol = sm.solve(A, M, 2, which="smallest", rng=0, method=LO(preconditioner))
+        check(sol, A, M, 2, "smallest")
+
+    def test_hint(self):
+        A = INDEFINITE["some diagonal entries"].tocsr()
+        sol = sm.solve(A, self.MASS, 2, which="smallest", rng=0, preconditioner=sm.Diagonal())
+        check(sol, A, self.MASS, 2, "smallest")
+        assert sol.method == LO(sm.Diagonal())
+
+    @pytest.mark.parametrize("preconditioner", PRECONDITIONERS, ids=repr)
+    @pytest.mark.parametrize("which", ["smallest", "largest"])
+    @pytest.mark.parametrize("M", [None, MASS], ids=["I", "M"])
+    @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_array.toarray])
+    def test_zero(self, preconditioner, which, M, kind):
+        if kind is not sp.csr_array and isinstance(preconditioner, sm.MultiGrid):
+            pytest.skip("multigrid needs sparse matrices")
+        B = None if M is None else kind(M)
+        sol = sm.solve(kind(0 * grid(18)), B, 3, which=which, rng=0, method=LO(preconditioner))
+        np.testing.assert_allclose(sol.eigenvalues, 0, atol=1e-15)
+        U = sol.eigenvectors
+        np.testing.assert_allclose(U.T @ (U if M is None else M @ U), np.eye(3), atol=1e-12)
+
+    def test_what_cannot_be_helped_names_A(self):
+        A = HELD - 2 * sp.eye_array(900)
+        with pytest.raises(sm.NotPositiveDefinite, match=r"^A is not positive definite"):
+            sm.solve(A, aslinearoperator(MASS), which="smallest", method=LO(sm.Exact()))
+        with pytest.raises(sm.NotPositiveDefinite, match=r"^the preconditioner is not positive definite"):
+            sm.solve(A, MASS, which="smallest", preconditioner=lambda b: -b)
+
+    def test_both_indefinite(self):
+        with pytest.raises(sm.NotPositiveDefinite, match="B"):
+            sm.solve(-HELD, -MASS, which="smallest", method=LO(sm.Diagonal()))
+
+
 class TestHints:
     """What the caller knows of an inverse."""
 
