@@ -16,6 +16,7 @@ from splitmerge.problem.operator import plus
 from splitmerge.problem.products import Products
 from splitmerge.solvers.shifted import Minres, UserInverse
 from splitmerge.transforms import BInner, SemidefiniteShiftInvert, ShiftInvert, Whitened
+from splitmerge.transforms.shift_invert import root_of
 
 SIGMA = 0.3
 
@@ -123,7 +124,7 @@ def semidefinite(n, dtype, *, kind="dense", sign=1):
     pencil = sm.Pencil(make(A), make(B))
     products = Products(pencil)
     factor = shifted_factor(plus(pencil.A, -SIGMA, pencil.B))
-    return Space(SemidefiniteShiftInvert(products, SIGMA, factor, sign), A, B)
+    return Space(SemidefiniteShiftInvert(products, SIGMA, factor, sign, root_of(products, "B")[0]), A, B)
 
 
 # Every transformation, by its name: made from n and a dtype.

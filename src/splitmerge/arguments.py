@@ -13,7 +13,7 @@ from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
 from .problem.problem import ALIASES, WHICH, Problem
 from .run.rules import MaxSteps, Residual, Rule
 
-MISPLACED_HINT = "preconditioner and diagonal are for the default method without sigma; leave them out"
+MISPLACED_HINT = "preconditioner and diagonal are for Accelerated and LocallyOptimal without sigma; leave them out"
 
 
 def checked(problem: Problem, diagonal: Any) -> Problem:
@@ -59,18 +59,35 @@ def _check_method(
 ) -> None:
     """Refuse a method that cannot do what is asked for."""
     ends = which in ("largest", "smallest") and sigma is None
+    if method is not None:
+        instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
+    if known is not None:
+        _check_hint(method, which, sigma)
     if method is None or isinstance(method, Accelerated):
-        if known is not None and sigma is not None:
-            raise ValueError(MISPLACED_HINT)
         return
-    instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
     if isinstance(method, LocallyOptimal):
         if not ends:
             raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
-    elif known is not None:
-        raise ValueError(MISPLACED_HINT)
     elif certify or not ends:
         raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
+
+
+def _check_hint(method: Method | None, which: str, sigma: float | None) -> None:
+    """Refuse a preconditioner or diagonal that the method would not use."""
+    if sigma is not None or not (method is None or isinstance(method, (Accelerated, LocallyOptimal))):
+        raise ValueError(MISPLACED_HINT)
+    if isinstance(method, LocallyOptimal) and method.preconditioner is not None:
+        raise ValueError(f"preconditioner is given twice, as the method is {method!r}; leave one of them out")
+    if isinstance(method, Accelerated) and method.inner is not None:
+        raise ValueError(
+            f"preconditioner has nothing to do beside inner={method.inner!r}; leave one of them out, or give it to the "
+            f"inner solver as ConjugateGradient(None, preconditioner, tol=1e-13)"
+        )
+    if isinstance(method, Accelerated) and which == "smallest":
+        raise ValueError(
+            "preconditioner with which='smallest' is for LocallyOptimal, but the method is Accelerated, which "
+            "factorises A; leave method out, or give LocallyOptimal()"
+        )
 
 
 def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
 from .eigsh_request import Request
+from .problem.adapt import as_pair
 from .transforms.modes import MODES
 
 REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
@@ -29,7 +30,7 @@ def eigsh(
     which: str = "LM",
     v0: Any = None,
     ncv: int | None = None,
-    maxiter: int | None = None,
+    maxiter: float | None = None,
     tol: float = 0,
     return_eigenvectors: bool = True,
     Minv: Any = None,
@@ -40,10 +41,12 @@ def eigsh(
     """`scipy.sparse.linalg.eigsh` by this library: the same arguments, order of results and exceptions.
 
     Returns (w, v), or w alone without `return_eigenvectors`; the vectors are M-orthonormal (A-orthonormal in buckling
-    mode). What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
+    mode, where those in the null space of A have norm 1). With `sigma`, M (A in buckling mode) may be
+    singular. What did not converge within `maxiter` raises SciPy's `ArpackNoConvergence` with the pairs that did.
 
     Unlike SciPy's, it refuses a matrix that is not Hermitian, probes for missed eigenvalues, and verifies every pair
-    with A itself, even where `OPinv` is given.
+    with A itself, even where `OPinv` is given. Only an A of zeros beside `OPinv` is taken for a placeholder (in normal
+    mode): the pairs are then those of `OPinv`, and verified with it.
 
     >>> import numpy as np, splitmerge as sm
     >>> w, v = sm.eigsh(np.diag(np.arange(1.0, 14.0)), k=2)
@@ -51,11 +54,10 @@ def eigsh(
     (array([12., 13.]), (13, 2))
     """
     rng = np.random.default_rng(rng)
+    A, M = as_pair(A, M, "M")
     is_complex = np.issubdtype(A.dtype, np.complexfloating)
     _check_matrices(A, M, which, mode)
-    n, k = A.shape[0], operator.index(k)
-    if k <= 0:
-        raise ValueError("k must be greater than 0.")
+    n, k = A.shape[0], _check_k(k)
     # eigs cannot go as far as eigsh
     if k >= n - is_complex:
         limit, name = ("N - 1", "eig") if is_complex else ("N", "eigh")
@@ -89,6 +91,13 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
         if isinstance(matrix, LinearOperator):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
     return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+
+
+def _check_k(k: Any) -> int:
+    number = operator.index(k)
+    if number <= 0:
+        raise ValueError("k must be greater than 0.")
+    return number
 
 
 def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:
@@ -131,8 +140,8 @@ def _check_sigma(sigma: Any, mode: str) -> float | None:
     return number
 
 
-def _check_sizes(n: int, k: int, ncv: int | None, maxiter: int | None, is_complex: bool) -> int | None:
-    if maxiter is not None and maxiter <= 0:
+def _check_sizes(n: int, k: int, ncv: int | None, maxiter: float | None, is_complex: bool) -> int | None:
+    if maxiter is not None and not maxiter > 0:
         raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
     if ncv is None:
         return None

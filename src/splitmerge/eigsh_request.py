@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,9 +19,10 @@ from .planning.costs import MAX_DENSE_N, prefers_lapack
 from .planning.plan import Candidate, Engine
 from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace
+from .problem.adapt import adapt
 from .problem.b_policy import Mended
 from .problem.pencil import Pencil
-from .problem.problem import Problem
+from .problem.problem import Problem, Which
 from .problem.products import Products
 from .problem.target import Target
 from .run.reason import Reason
@@ -37,6 +37,9 @@ from .typing import Array
 # Residuals up to this multiple of eps count as converged where all that rounding allows is asked for.
 ROUNDING_UNITS = 1000
 
+# The names of `solve` for those of SciPy.
+WHICH: dict[str, Which] = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}
+
 
 @dataclass(frozen=True)
 class Request:
@@ -49,7 +52,7 @@ class Request:
     which: str
     v0: Any
     ncv: int | None
-    maxiter: int | None
+    maxiter: float | None
     tol: float
     Minv: Any
     OPinv: Any
@@ -68,19 +71,49 @@ class Request:
 
     def pairs(self) -> tuple[Array, Array]:
         """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
+        if self.OPinv is not None and adapt(self.A, "A").size == 0:
+            return self.by_OPinv()
         free = self.maxiter is None and self.Minv is None and self.OPinv is None
         if free and prefers_lapack(self.n, self.k, dense=False):
             return self.by_lapack()
         if self.sigma is None and self.which != "SM":
-            which = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}[self.which]
-            return self.solved(self.A, self.M, which=which)
+            return self.solved(self.A, self.M, which=WHICH[self.which])
         return self.near()
 
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
         values, vectors = all_pairs(self.A, self.M, self.sigma, self.mode)
+        if values.size < self.k:
+            raise ValueError(
+                f"M has rank {values.size}, and there are as many finite eigenvalues; k = {self.k} is more"
+            )
         chosen = _most_wanted(transformed(values, self.sigma, self.mode), self.which)[: self.k]
         return values[chosen], vectors[:, chosen]
+
+    def by_OPinv(self) -> tuple[Array, Array]:
+        """The pairs of (M S M, M) for S = OPinv, which are ν = 1/(λ − σ), where A is zero and only a placeholder.
+
+        SciPy never multiplies by A in normal mode. Residuals are those of ν, verified with OPinv and M.
+        """
+        if self.mode != "normal":
+            raise ValueError(f"A is zero, and mode={self.mode!r} multiplies by it; give A itself, or use mode='normal'")
+        S, M, sigma = aslinearoperator(self.OPinv), self.M, self.sigma
+        assert sigma is not None
+        # names OPinv in the error if it is not symmetric
+        adapt(S, "OPinv")
+        product = S if M is None else aslinearoperator(M) @ S @ aslinearoperator(M)
+
+        def back(values: Array) -> Array:
+            with np.errstate(divide="ignore"):
+                return np.asarray(sigma + 1 / values)
+
+        if self.which == "SM":
+            if self.n > MAX_DENSE_N:
+                raise ValueError("which='SM' next to sigma needs A itself, but A is zero; give A, or another which")
+            values, vectors = all_pairs(product, M, None, "normal")
+            chosen = _most_wanted(values, "SM")[: self.k]
+            return back(values[chosen]), vectors[:, chosen]
+        return self.solved(product, M, back, which=WHICH[self.which])
 
     def near(self) -> tuple[Array, Array]:
         """What is picked by nearness to a shift; the smallest by magnitude are the nearest to zero."""
@@ -102,7 +135,15 @@ class Request:
             def back(values: Array) -> Array:
                 return reduced.values(values + reduced.shift)
 
-            return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+            try:
+                return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+            except NotPositiveDefinite as error:
+                if self.n > MAX_DENSE_N:
+                    raise NotPositiveDefinite(
+                        f"{reduced.weight} is not positive definite, as which='SM' needs"
+                    ) from error
+                # LAPACK knows which eigenvalues a singular matrix has
+                return self.by_lapack()
         return self.transformed(reduced)
 
     def _plain(self, A: Any, M: Any, which: str) -> bool:
@@ -191,7 +232,8 @@ class Request:
     def rule(self) -> Rule:
         """The tolerance, and as many products as SciPy would spend on `maxiter` restarts."""
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
-        restarts = 10 * self.n if self.maxiter is None else operator.index(self.maxiter)
+        # SciPy takes 1e4 for 10,000
+        restarts = 10 * self.n if self.maxiter is None else self.maxiter
         return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
 
     @property
@@ -233,7 +275,7 @@ def _most_wanted(values: Array, which: str) -> Array:
 class _MaxProducts(Rule):
     """Stop when the search has taken this many products in all."""
 
-    products: int
+    products: float
 
     def begin(self, products: Products) -> Check:
         """With A, or with its inverse."""

@@ -21,6 +21,7 @@ from .planning.choose import choose
 from .planning.plan import Candidate, Plan
 from .preparation.prepare import bind, setups
 from .preparation.workspace import Workspace
+from .problem.adapt import as_pair
 from .problem.b_policy import Mended, mend
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
@@ -58,8 +59,9 @@ def solve(
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
 
     A, B
-        Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity.
-        They are never written to.
+        Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity, and a
+        one-dimensional B the diagonal of a matrix (lumped mass). Rows and columns of pandas tables are matched by
+        their labels, in the order of A's rows. They are never written to.
     which, sigma
         "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the
         largest and the smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of
@@ -85,7 +87,7 @@ def solve(
     preconditioner, diagonal
         What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
         such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive
-        definite); or just the diagonal of an operator.
+        definite); or just the diagonal of an operator. `explain` says so where it was not needed.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -98,6 +100,7 @@ def solve(
     (True, 'certified')
     """
     began = time.perf_counter()
+    A, B = as_pair(A, B)
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
     problem = checked(Problem(*asked, None, x0, rng, callback, progress), diagonal)
     mended = mend(A, B, b_policy)

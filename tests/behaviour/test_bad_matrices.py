@@ -46,9 +46,12 @@ class TestShape:
         refuse(r"^A\b.*empty", np.zeros((0, 0)), np.zeros((0, 0)))
 
     @each_name
-    @pytest.mark.parametrize("shape", [(), (6,), (36,), (6, 6, 1), (2, 6, 6)])
+    @pytest.mark.parametrize("shape", [(), (5,), (36,), (6, 6, 1), (2, 6, 6)])
     def test_not_a_matrix(self, name, shape):
         refuse(rf"^{name}\b.*shape", *place(name, np.ones(shape)))
+
+    def test_a_diagonal_is_not_an_A(self):
+        refuse(r"^A\b.*shape \(6,\)", np.ones(6), pair()[1])
 
     @each_name
     def test_one_dimensional_sparse(self, name):

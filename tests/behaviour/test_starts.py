@@ -89,6 +89,17 @@ class TestStart:
             assert np.array_equal(before, start)
 
     @each_method
+    def test_complex_numbers_without_imaginary_part(self, method):
+        A, B = well_separated(6)
+        check(sm.solve(A, B, method=method, x0=np.ones(6) + 0j, rng=0), A, B, 1)
+
+    def test_complex_start_of_locally_optimal(self):
+        A = np.diag(np.arange(1.0, 41))
+        check(sm.solve(A, None, 2, method=sm.LocallyOptimal(), x0=np.eye(40)[:, :2] + 0j, rng=0), A, None, 2)
+        with pytest.raises(ValueError, match=r"^x0 is complex but A and B are real"):
+            sm.solve(A, None, 2, method=sm.LocallyOptimal(), x0=np.ones(40) + 1j, rng=0)
+
+    @each_method
     def test_complex(self, method):
         A, B = indefinite(6, dtype=complex)
         check(sm.solve(A, B, method=method, x0=np.ones(6), rng=0), A, B, 1)

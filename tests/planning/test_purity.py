@@ -110,7 +110,11 @@ def allowed(wanted, method, hint):
         return False
     if not default and ("certify" in hint or not end):
         return False
-    return not hint.keys() & {"preconditioner", "diagonal"} or (default and wanted != "sigma")
+    if not hint.keys() & {"preconditioner", "diagonal"}:
+        return True
+    if isinstance(method, sm.Accelerated):
+        return method.inner is None and wanted not in ("smallest", "sigma")
+    return default and wanted != "sigma" and getattr(method, "preconditioner", None) is None
 
 
 def problems(kind, n, wanted):

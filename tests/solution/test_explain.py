@@ -63,6 +63,13 @@ class TestExplain:
         method = method(inner=sm.UserSolve(lambda b: np.linalg.solve(B, b)))
         assert "supplied" in sm.solve(A, B, method=method, rng=0).explain()
 
+    def test_preconditioner(self):
+        used, unused = (
+            sm.solve(*EASY[:count], method=sm.Accelerated(), preconditioner=sm.Diagonal()) for count in (2, 1)
+        )
+        assert "preconditioned by Diagonal()" in used.explain()
+        assert "The preconditioner Diagonal() was not used" in unused.explain()
+
     @each_route
     def test_no_B(self, method):
         assert "identity" in sm.solve(EASY[0], method=method, rng=0).explain()
@@ -176,6 +183,10 @@ SOLVES = {
     "LOBPCG, preconditioned": (
         *(SPARSE, {"which": "smallest", "preconditioner": sm.MultiGrid()}),
         [("MATRIX_FREE", {"preconditioner": sm.MultiGrid()}), ("ITERATION", {})],
+    ),
+    "unused preconditioner": (
+        *(EASY, {"preconditioner": sm.Diagonal()}),
+        [CHOLESKY, ("LAPACK", {}), ("UNUSED_PRECONDITIONER", {"preconditioner": "Diagonal()"})],
     ),
     "deflation": (
         *(EASY, {"method": sm.SplitMerge(), "k": 2}),

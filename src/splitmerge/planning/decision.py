@@ -26,6 +26,7 @@ class Choice(Enum):
     CONJUGATE_GRADIENTS = auto()
     TRIAL = auto()
     MATRIX_FREE = auto()
+    UNUSED_PRECONDITIONER = auto()
     MIXED_PRECISION = auto()
     EXPLICIT = auto()
     DEFLATION = auto()

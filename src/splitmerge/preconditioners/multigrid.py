@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import LanczosProcess
 from ..linalg.reductions import column_norms
 from ..problem.pencil import Pencil
 from ..problem.products import Products
 from ..typing import Array
 from .base import Preconditioner, Prepared
+from .diagonal import root_of_diagonal
 
 # Rows of the coarsest level, which is solved by its dense inverse.
 COARSEST_LEVEL_MAX_ROWS = 300
@@ -25,6 +27,9 @@ CHEBYSHEV_DEGREE, CHEBYSHEV_EIGENVALUE_RATIO = 3, 10.0
 
 # Lanczos steps for the largest eigenvalue of D⁻¹A, and the safety factor of that estimate from below.
 EIGENVALUE_LANCZOS_STEPS, EIGENVALUE_SAFETY_FACTOR = 10, 1.05
+
+# A negative eigenvalue of the coarsest matrix beyond this fraction of the largest is no rounding error.
+INDEFINITE_FRACTION = 1e-8
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class MultiGrid(Preconditioner):
 
     def _prepare(self, pencil: Products) -> Prepared:
         assert pencil.B is not None
+        root_of_diagonal(pencil)
         from pyamg import smoothed_aggregation_solver  # imported here because the import is slow
 
         if pencil.B.kind != "sparse":
@@ -114,6 +120,10 @@ class _Level:
 def _inverse(A: Array) -> Array:
     """The inverse of the coarsest matrix; zero eigenvalues (rigid body modes) are replaced by the smallest positive."""
     values, vectors = np.linalg.eigh((A + A.conj().T) / 2)
+    if values[0] < -INDEFINITE_FRACTION * max(values[-1], 0.0):
+        raise NotPositiveDefinite(
+            f"B is not positive definite: on the coarsest grid it has the eigenvalue {values[0]:.3g}"
+        )
     # the entries are scaled to at most 1, so an absolute floor is meaningful
     floor = values[values > 1e-10 * max(values[-1], 1e-6)].min(initial=1.0)
     inverse = (vectors / np.maximum(values, floor)) @ vectors.conj().T

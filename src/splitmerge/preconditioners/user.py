@@ -51,7 +51,8 @@ class _User(Prepared):
     def gram_solve(self, b: Array) -> Array:
         """(DBD)⁻¹ = D⁻¹B⁻¹D⁻¹ for the scaling D of the pencil; a scalar factor does not affect a preconditioner."""
         pencil = self.pencil
-        given = pencil.from_vectors(b)
+        # a copy, as the user's code may overwrite its argument
+        given = pencil.from_vectors(b.copy())
         w = np.asarray(self.inverse @ given if hasattr(self.inverse, "__matmul__") else self.inverse(given))
         if w.shape != b.shape or w.dtype.kind not in "biufc":
             raise ValueError(

@@ -12,7 +12,7 @@ from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..methods.setup import Setup
 from ..planning.costs import DIGITS, factorised_seconds, fits, lobpcg_seconds
 from ..planning.decision import Choice
-from ..preconditioners import Preconditioner, Prepared
+from ..preconditioners import Preconditioner, Prepared, UserPreconditioner
 from ..problem.operator import plus
 from ..problem.pencil import Pencil
 from ..problem.products import Products
@@ -25,6 +25,9 @@ from .workspace import Workspace
 
 # LOBPCG steps that show whether A has negative eigenvalues, and those where it is known that there are some.
 SIGN_STEPS, NEGATIVE_STEPS = 5, 100
+# Doublings of η until A + ηB is called indefinite for every multiple of B.
+MAX_DOUBLINGS = 8
+NO_MULTIPLE = "no multiple of B was found that makes A + ηB positive definite; is B so?"
 # Error bounds are computed by solves with B of at most this many CG steps.
 BOUND_CG_STEPS = 500
 
@@ -42,13 +45,34 @@ def smallest(workspace: Workspace, *, must: bool) -> Setup | None:
     None where the predicted factorisation is expected to be faster, unless it `must` be this.
     """
     pencil, preconditioner = workspace.pencil, _given(workspace)
-    if preconditioner is not None:
-        P = preconditioner.prepare(Products(pencil.swapped(pencil.A, 0.0, 1)))
-        return _setup(workspace, pencil, preconditioner, P)
-    if pencil.A.matrix is None:
+    if preconditioner is not None and pencil.A.size > 0:
+        return _setup(workspace, pencil, preconditioner, _prepared_for_A(workspace, preconditioner))
+    if pencil.A.matrix is None or pencil.A.size == 0:
         return _setup(workspace, pencil, None, None) if must else None
     best = _best_trial(workspace, must=must)
     return None if best is None else _setup(workspace, pencil, best.preconditioner, best.prepared)
+
+
+def _prepared_for_A(workspace: Workspace, preconditioner: Preconditioner) -> Prepared:
+    """The preconditioner of A, or of A + ηB where A is not positive definite."""
+    pencil = workspace.pencil
+    try:
+        return preconditioner.prepare(Products(pencil.swapped(pencil.A, 0.0, 1)))
+    except NotPositiveDefinite as error:
+        if isinstance(preconditioner, UserPreconditioner):
+            raise
+        if not pencil.has_entries:
+            raise NotPositiveDefinite(
+                f"A is not positive definite, and {preconditioner!r} of A + ηB needs the entries of A and B; "
+                f"give matrices, or a preconditioner of your own"
+            ) from error
+    eta = _definite_shift(workspace, [])
+    for _ in range(MAX_DOUBLINGS):
+        try:
+            return preconditioner.prepare(Products(pencil.swapped(plus(pencil.A, eta, pencil.B), -eta, 1)))
+        except NotPositiveDefinite:
+            eta *= 2
+    raise NotPositiveDefinite(NO_MULTIPLE)
 
 
 def _given(workspace: Workspace) -> Preconditioner | None:
@@ -69,7 +93,7 @@ def _best_trial(workspace: Workspace, *, must: bool) -> Trial | None:
     elif eta > 0:
         return None
     if not trials:
-        raise NotPositiveDefinite("no multiple of B was found that makes A + ηB positive definite; is B so?")
+        raise NotPositiveDefinite(NO_MULTIPLE)
     costs = [lobpcg_seconds(pencil, k, trial.steps(DIGITS), trial.work) for trial in trials]
     best = int(np.argmin(costs))
     figures = {"trials": tuple(map(Trial.figures, trials)), "seconds": costs[best], "prediction": prediction}

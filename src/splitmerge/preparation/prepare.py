@@ -42,7 +42,15 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         del workspace.decisions[opening:]
         setup = prepare(candidate, workspace)
         if setup is not None:
+            _mention_unused(workspace, setup)
             yield candidate, setup
+
+
+def _mention_unused(workspace: Workspace, setup: Setup) -> None:
+    """Record that the user's preconditioner has nothing to do: beside LAPACK, or for B = I."""
+    given = workspace.problem.preconditioner
+    if given is not None and setup.P is None and getattr(setup.products.solver, "P", None) is None:
+        workspace.decide(Choice.UNUSED_PRECONDITIONER, preconditioner=repr(given))
 
 
 def bind(setup: Setup) -> Iteration:
@@ -132,7 +140,9 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
         workspace.decide(Choice.NEGATED)
         if workspace.formed_A and candidate.engine is not Engine.LAPACK:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
-    products = solver_for(workspace, pencil, candidate.target)
+    # LAPACK has the entries of B, so it needs no preconditioner
+    hint = None if candidate.engine is Engine.LAPACK else workspace.problem.preconditioner
+    products = solver_for(workspace, pencil, candidate.target, hint)
     if products is None:
         return matrix_free.largest(workspace, pencil)
     return _setup(candidate, workspace, products)

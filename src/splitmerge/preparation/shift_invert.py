@@ -17,6 +17,7 @@ from ..problem.products import Products
 from ..problem.target import Target
 from ..sparse_direct.ldl import SparseShifted
 from ..transforms import MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert
+from ..transforms.shift_invert import root_of
 from ..typing import Array
 from .definiteness import has_definite_rest, massless
 from .workspace import Workspace
@@ -47,7 +48,7 @@ def _transform(
     rows = massless(products.B)
     if products.n > MAX_DENSE_N or has_definite_rest(products.B, rows):
         return MasslessShiftInvert(products, sigma, factor, 1, rows)
-    return SemidefiniteShiftInvert(products, sigma, factor)
+    return SemidefiniteShiftInvert(products, sigma, factor, 1, root_of(products, "B")[0])
 
 
 def factorised_near(products: Products, asked: float, k: int) -> tuple[float, DenseShifted | SparseShifted]:

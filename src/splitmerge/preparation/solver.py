@@ -35,6 +35,8 @@ from .workspace import Workspace
 MAX_CG_STEPS = 1000
 # LOBPCG is assumed to take this many steps per CG step, on usual_block(k) vectors.
 LOBPCG_STEPS_PER_CG_STEP = 4
+# Relative residual of a solve with B by conjugate gradients that a Krylov method takes for exact.
+EXACT_CG_TOL = 1e-13
 # Steps of conjugate gradients for an operator B when nothing else is known.
 OPERATOR_CG_STEPS = 500
 
@@ -52,11 +54,13 @@ def attached(products: Products, inner: InnerSolver | None) -> tuple[InnerSolver
     return inner, inner.prepare(products)
 
 
-def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> Products | None:
-    """Products with the pencil and a solver for B; None where a method without solves is expected to be faster."""
+def solver_for(workspace: Workspace, pencil: Pencil, target: Target, hint: Preconditioner | None) -> Products | None:
+    """Products with the pencil and a solver for B; None where a method without solves is expected to be faster.
+
+    With the preconditioner `hint` B is not factorised, and for a method of the user's not avoided either.
+    """
     problem = workspace.problem
     inner = None if problem.method is None else problem.method.inner
-    hint = problem.preconditioner
     B = pencil.B
     if inner is None and B is not None:
         if B.matrix is not None and hint is None:
@@ -66,7 +70,7 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target) -> Products
             if inner is None and workspace.pencil.B is not B:
                 # formed, and equilibrated then
                 pencil = workspace.pencil if pencil.unit * workspace.pencil.unit > 0 else workspace.pencil.negated()
-            elif inner is None and B.matrix is None:
+            elif inner is None:
                 return None
     products = workspace.products(pencil)
     inner, solver = attached(products.setup, inner)
@@ -102,7 +106,9 @@ def _for_operator(
 ) -> ConjugateGradient | None:
     """The way with the fewest products: conjugate gradients, LOBPCG without solves, or the entries of B (both None)."""
     n, k = pencil.n, workspace.problem.k
-    inner = ConjugateGradient(None, hint, tol=1e-13)
+    inner = ConjugateGradient(None, hint, tol=EXACT_CG_TOL)
+    if hint is not None and workspace.problem.method is not None:
+        return inner
     forming = n if n <= MAX_DENSE_N and hint is None else math.inf
     # products per CG step, without solves and with them
     without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if target is Target.LARGEST else math.inf

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
         return _adapt_function(M, name, sign)
     if sp.issparse(M):
         return _adapt_sparse(M, name, sign)
-    if isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"):
+    if _is_array(M):
         return _adapt_dense(M, name, sign)
     if hasattr(M, "shape") and hasattr(M, "__matmul__"):
         return _adapt_function(M, name, sign)
@@ -36,6 +37,52 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
         f"{name} is a {type(M).__name__}; give an array, a scipy.sparse matrix, a LinearOperator, "
         f"or an object with `shape` and `@`"
     )
+
+
+def as_pair(A: Any, B: Any, name: str = "B") -> tuple[Any, Any]:
+    """A and B with the rows and columns of labelled (pandas) tables in the order of A's rows.
+
+    A one-dimensional B is the diagonal of a matrix (lumped mass): a sparse one beside a sparse or matrix-free A.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        labels = A.index if isinstance(A, pandas.DataFrame) else None
+        A = _aligned(A, labels, "A", pandas)
+        B = _aligned(B, labels, name, pandas)
+    return A, _with_diagonal(A, B, name)
+
+
+def _aligned(M: Any, labels: Any, name: str, pandas: Any) -> Any:
+    """A pandas table or series as an array in the order of `labels`, or of its own rows; anything else as it is."""
+    if not isinstance(M, (pandas.DataFrame, pandas.Series)):
+        return M
+    labels, whose = (M.index, name) if labels is None else (labels, "A")
+    for axis, index in enumerate(M.axes):
+        if index.equals(labels):
+            continue
+        if not (index.size == labels.size and index.is_unique and labels.is_unique and index.isin(labels).all()):
+            raise ValueError(
+                f"{name}.{('index', 'columns')[axis]} has not the labels of {whose}.index, each of them once; "
+                f"rename them, or pass {name}.to_numpy() if the positions are right"
+            )
+        M = M.reindex(labels, axis=axis)
+    return M.to_numpy()
+
+
+def _with_diagonal(A: Any, B: Any, name: str) -> Any:
+    """diag(B) for a one-dimensional array or list of numbers; anything else as it is."""
+    if isinstance(B, (list, tuple)) and not any(isinstance(entry, (list, tuple, np.ndarray)) for entry in B):
+        B = np.array(B)
+    if not isinstance(B, np.ndarray) or B.ndim != 1:
+        return B
+    shape: Any = (len(A),) if isinstance(A, (list, tuple)) else getattr(A, "shape", None)
+    if isinstance(shape, tuple) and shape[:1] not in ((), B.shape):
+        raise ValueError(
+            f"{name} has shape {B.shape}, but A has {shape[0]} rows; give a diagonal of that length, or a matrix"
+        )
+    _check_mask(B, name)
+    diagonal = np.asarray(B, dtype=working_dtype(B.dtype, name))
+    return np.diag(diagonal) if _is_array(A) else sp.diags_array(diagonal, format="csr")
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
@@ -46,6 +93,16 @@ def working_dtype(dtype: Any, name: str) -> np.dtype[Any]:
     if given.kind == "c":
         return np.dtype(np.complex64 if given.char == "F" else np.complex128)
     return np.dtype(np.float32 if given.char in "fe" else np.float64)
+
+
+def _is_array(M: Any) -> bool:
+    """Is M, or can it become, a dense array?"""
+    return not sp.issparse(M) and (isinstance(M, (np.ndarray, list, tuple)) or hasattr(M, "__array__"))
+
+
+def _check_mask(M: Any, name: str) -> None:
+    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
+        raise ValueError(f"{name} has masked entries; fill them first")
 
 
 def _check_square(shape: Any, name: str) -> int:
@@ -78,8 +135,7 @@ def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str
 
 
 def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
-    if np.ma.isMaskedArray(M) and np.ma.getmaskarray(M).any():
-        raise ValueError(f"{name} has masked entries; fill them first")
+    _check_mask(M, name)
     try:
         a = np.asarray(M)
     except ValueError as error:
@@ -112,8 +168,10 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     n = _check_square(M.shape, name)
     u, v = np.random.default_rng(0).standard_normal((2, n))
-    # copies: an operator may return one buffer for all products
-    Mu, Mv = (_product(M, x, name).copy() for x in (u, v))
+    multiply = _Multiply(M, name)
+    # an operator with block products is tried on a block, too; SciPy takes a single column for a vector
+    blocks = multiply.takes_columns
+    Mu, Mv = multiply.tried(u), multiply.tried(np.column_stack([v, u]))[:, 0] if blocks else multiply.tried(v)
     size = max(float(np.abs(Mu).max()), float(np.abs(Mv).max()))
     asymmetry = 0.0
     if size > 0:
@@ -124,11 +182,52 @@ def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     if Mu.dtype.kind == "c":
         dtype = np.result_type(dtype, np.complex64)
     _check_values(size, asymmetry, dtype, name, entries=False)
-    return _function(M, name, n, dtype, size, safe_scaling(size, dtype, sign))
+    return _function(multiply, n, dtype, size, safe_scaling(size, dtype, sign))
 
 
-def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
-    takes_complex = dtype.kind == "c" and np.dtype(getattr(M, "dtype", None) or dtype).kind == "c"
+class _Multiply:
+    """Products with the user's operator M, their shape and values checked; x is copied for an M that writes to it."""
+
+    def __init__(self, M: Any, name: str) -> None:
+        self.M, self.name = M, name
+        self.takes_columns = _takes_columns(M)
+        self.overwrites = False
+
+    def tried(self, x: Array) -> Array:
+        """The product as a new array, and a look at what became of x."""
+        given = x.copy()
+        # a copy: an operator may return one buffer for all products
+        product = self.checked(given, np.asarray(self.M @ given)).copy()
+        self.overwrites = self.overwrites or not np.array_equal(given, x)
+        return product
+
+    def __call__(self, x: Array) -> Array:
+        """M x, which the next product may overwrite."""
+        return self.checked(x, np.asarray(self.M @ (x.copy() if self.overwrites else x)))
+
+    def checked(self, x: Array, y: Array) -> Array:
+        """y, if it can be the product with x."""
+        if y.shape != x.shape or y.dtype.kind not in "biufc":
+            raise ValueError(
+                f"{self.name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
+                f"return a numeric array of the shape of x"
+            )
+        if not np.isfinite(y).all():
+            raise ValueError(f"{self.name} @ x contains NaN or infinity for a finite x; check the operator")
+        return y
+
+    def into(self, y: Array, out: Array) -> None:
+        """Write the product y into `out`, which is real where all products so far were."""
+        if y.dtype.kind == "c" and out.dtype.kind != "c":
+            if y.imag.any():
+                raise ValueError(f"{self.name} @ x is complex for a real x, but was real before; check the operator")
+            y = y.real
+        out[...] = y
+
+
+def _function(multiply: _Multiply, n: int, dtype: np.dtype[Any], size: float, scale: float) -> Operator:
+    stated = getattr(multiply.M, "dtype", None)
+    takes_complex = dtype.kind == "c" and np.dtype(stated or dtype).kind == "c"
 
     before = math.ldexp(1.0, math.frexp(scale)[1] // 2)
     after = scale / before
@@ -136,23 +235,32 @@ def _function(M: Any, name: str, n: int, dtype: np.dtype[Any], size: float, scal
     def times(x: Array) -> Array:
         # √scale before and √scale after the product avoid overflow and underflow inside the user's code
         x = x * before if scale != 1 else x
+        # a copy, because the user's code may return its argument or reuse one output buffer
+        product = np.empty(n, dtype)
         if dtype.kind == "c" and not takes_complex:
             # a real operator in a complex pair: apply it to the real and imaginary parts
-            y = _product(M, x.real, name) + 1j * _product(M, x.imag, name)
+            product[:] = multiply(x.real)
+            product += 1j * multiply(x.imag)
         else:
-            y = _product(M, x, name)
-        # copy, because the user's code may return its argument or reuse one output buffer
-        return np.array(y * after if scale != 1 else y, dtype=dtype)
+            multiply.into(multiply(x), product)
+        if scale != 1:
+            product *= after
+        return product
 
     def times_block(X: Array) -> Array:
-        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not _takes_columns(M):
-            return np.column_stack([times(np.ascontiguousarray(x)) for x in X.T])
+        product = np.empty(X.shape, dtype)
+        if scale != 1 or (dtype.kind == "c" and not takes_complex) or not multiply.takes_columns:
+            for column, x in zip(product.T, X.T, strict=True):
+                column[:] = times(np.ascontiguousarray(x))
+            return product
         # the operator implements block products; limit the number of columns per call
-        blocks = [_product(M, X[:, i : i + BLOCK_COLUMNS], name) for i in range(0, X.shape[1], BLOCK_COLUMNS)]
-        return np.hstack(blocks).astype(dtype, copy=False)
+        for i in range(0, X.shape[1], BLOCK_COLUMNS):
+            some = slice(i, i + BLOCK_COLUMNS)
+            multiply.into(multiply(X[:, some]), product[:, some])
+        return product
 
     def recast(other: np.dtype[Any]) -> Operator:
-        return _function(M, name, n, other, size, scale)
+        return _function(multiply, n, other, size, scale)
 
     return Operator("operator", n, dtype, times, times_block, None, size * abs(scale), scale, recast)
 
@@ -168,15 +276,3 @@ def _takes_columns(M: Any) -> bool:
     own: Any = type(M)
     default: Any = LinearOperator
     return isinstance(M, LinearOperator) and own._matmat is not default._matmat
-
-
-def _product(M: Any, x: Array, name: str) -> Array:
-    y = np.asarray(M @ x)
-    if y.shape != x.shape or y.dtype.kind not in "biufc":
-        raise ValueError(
-            f"{name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
-            f"return a numeric array of the shape of x"
-        )
-    if not np.isfinite(y).all():
-        raise ValueError(f"{name} @ x contains NaN or infinity for a finite x; check the operator")
-    return y

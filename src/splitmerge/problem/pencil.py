@@ -11,7 +11,7 @@ import numpy as np
 
 from ..linalg.blas import Kernels, kernels
 from ..typing import Array
-from .adapt import adapt
+from .adapt import adapt, as_pair
 from .operator import Operator, as_dense, congruent, identity, with_dtype
 from .products import Counts, Products
 
@@ -49,6 +49,7 @@ class Pencil:
     inverse: tuple[float, int] | None
 
     def __init__(self, A: Any, B: Any = None, *, negate: bool = False, equilibrate: bool = False) -> None:
+        A, B = as_pair(A, B)
         op_A = adapt(A, "A", sign=-1 if negate else 1)
         op_B = None if B is None else adapt(B, "B")
         dtype = op_A.dtype

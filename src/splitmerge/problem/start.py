@@ -45,6 +45,17 @@ def generator(rng: Any) -> np.random.Generator:
 
 def columns(given: Any, name: str, pencil: Pencil) -> Array:
     """`given` as columns in the coordinates and dtype of the pencil, with largest entry 1, after checking it."""
+    X = _numbers(given, name, pencil)
+    X = X.reshape(pencil.n, -1)
+    sizes = np.abs(X).max(axis=0)
+    if (sizes == 0).any():
+        raise ValueError(f"{name} is zero; give a vector that is not")
+    X = pencil.from_vectors(X / sizes)
+    return np.asarray(X / np.abs(X).max(axis=0)).astype(pencil.dtype)
+
+
+def _numbers(given: Any, name: str, pencil: Pencil) -> Array:
+    """`given` as an array of finite numbers with n rows, real where the pencil is."""
     if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
         raise ValueError(f"{name} has masked entries; fill them first")
     try:
@@ -56,15 +67,12 @@ def columns(given: Any, name: str, pencil: Pencil) -> Array:
     if X.ndim not in (1, 2) or X.shape[0] != pencil.n or X.size == 0:
         raise ValueError(f"{name} has shape {X.shape}; give a vector of length {pencil.n}, or columns of that length")
     if X.dtype.kind == "c" and pencil.dtype.kind != "c":
-        raise ValueError(f"{name} is complex but A and B are real; give real numbers")
+        if X.imag.any():
+            raise ValueError(f"{name} is complex but A and B are real; give real numbers")
+        X = X.real
     if not np.isfinite(X).all():
         raise ValueError(f"{name} contains NaN or infinity; clean it first")
-    X = X.reshape(pencil.n, -1)
-    sizes = np.abs(X).max(axis=0)
-    if (sizes == 0).any():
-        raise ValueError(f"{name} is zero; give a vector that is not")
-    X = pencil.from_vectors(X / sizes)
-    return np.asarray(X / np.abs(X).max(axis=0)).astype(pencil.dtype)
+    return X
 
 
 def starting_block(x0: Any, k: int, pencil: Pencil, dual: Any, rng: np.random.Generator) -> Array:

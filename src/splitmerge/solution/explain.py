@@ -143,6 +143,9 @@ WORDS: dict[Choice, Words] = {
     Choice.CONJUGATE_GRADIENTS: _conjugate_gradients,
     Choice.TRIAL: _trial,
     Choice.MATRIX_FREE: _matrix_free,
+    Choice.UNUSED_PRECONDITIONER: lambda decision: (
+        f"The preconditioner {decision['preconditioner']} was not used, as nothing was solved by iteration."
+    ),
     Choice.MIXED_PRECISION: lambda _: (
         "Mixed precision: B was factorised and the search made in single precision; the result was polished in double."
     ),

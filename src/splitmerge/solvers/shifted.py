@@ -30,7 +30,8 @@ class UserInverse:
     def solve(self, b: Array) -> Array:
         """(A − τB)⁻¹b, undoing the scaling: (αDKD)⁻¹ = D⁻¹K⁻¹D⁻¹/α."""
         pencil = self.pencil
-        w = np.asarray(self.function(pencil.from_vectors(b))).reshape(-1)
+        # a copy, as the function may overwrite its argument
+        w = np.asarray(self.function(pencil.from_vectors(b.copy()))).reshape(-1)
         if w.shape != b.shape or not np.isfinite(w).all():
             raise ValueError(f"OPinv gave {w.shape} numbers, or infinite ones, for a vector of shape {b.shape}")
         return np.asarray(pencil.from_vectors(w * (self.factor / pencil.A.scale))).astype(pencil.dtype)

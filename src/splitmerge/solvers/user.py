@@ -59,7 +59,8 @@ class _Solver:
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """Call the function and undo the scaling: (βDBD)⁻¹ = D⁻¹B⁻¹D⁻¹/β."""
         scale = 1.0 if self.pencil.B is None else self.pencil.B.scale
-        w = np.asarray(self.function(self.pencil.from_vectors(b)))
+        # a copy, as the function may overwrite its argument
+        w = np.asarray(self.function(self.pencil.from_vectors(b.copy())))
         if w.shape != b.shape or w.dtype.kind not in "biufc":
             raise ValueError(
                 f"the function of UserSolve gave shape {w.shape}, dtype {w.dtype} for b of shape {b.shape}"

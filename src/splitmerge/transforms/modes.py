@@ -25,7 +25,7 @@ class Reduced:
 
     `which` is "LM", "LA", "BE", or "SM" for the λ farthest from τ; with `skewed`, "LM" is by |1 + 2τθ|. `reciprocal`
     says that the eigenvalues of this pair are the reciprocals of those asked for, and `factor` times the inverse of the
-    caller's A − σM is that of A − τB (None: the two are not related).
+    caller's A − σM is that of A − τB (None: the two are not related). `weight` is the caller's name of B.
     """
 
     A: Any
@@ -36,6 +36,7 @@ class Reduced:
     skewed: bool = False
     reciprocal: bool = False
     factor: float | None = 1.0
+    weight: str = "M"
 
     @property
     def far(self) -> bool:
@@ -58,12 +59,14 @@ class Reduced:
             return Target.farthest(-0.5 / abs(shift))
         return {"LM": Target.MAGNITUDE, "LA": Target.LARGEST, "BE": Target.ENDS}[self.which]
 
-    def enough(self, n: int, below: int, k: int) -> bool:
+    def enough(self, n: int, below: int, k: int, infinite: int = 0) -> bool:
         """Are there enough eigenvalues on the wanted sides of τ, when `below` are below it?
 
-        Eigenvalues far from τ belong to θ next to zero, where nothing converges in the inverse.
+        Eigenvalues far from τ belong to θ next to zero, where nothing converges in the inverse. `infinite` of them may
+        be on either side.
         """
         high, low = (n - below, below) if self.sign > 0 else (below, n - below)
+        high, low = high - infinite, low - infinite
         if self.which == "BE":
             return high >= (k + 1) // 2 and low >= k // 2
         return high >= k or (self.which == "LM" and not self.skewed)
@@ -74,7 +77,7 @@ def reduce(A: Any, M: Any, sigma: float, mode: str, which: str) -> Reduced:
     upwards = -1 if sigma < 0 else 1
     if mode == "buckling":
         M = sp.eye_array(A.shape[0], dtype=A.dtype, format="csr") if M is None else M
-        reduced = Reduced(M, A, 1 / sigma, -upwards, which, reciprocal=True, factor=-sigma)
+        reduced = Reduced(M, A, 1 / sigma, -upwards, which, reciprocal=True, factor=-sigma, weight="A")
     elif mode == "cayley" and sigma != 0 and which == "SM":
         # the reciprocal of the transformed value is the Cayley transform at −σ
         reduced = Reduced(A, M, -sigma, -upwards, "LM", skewed=True, factor=None)

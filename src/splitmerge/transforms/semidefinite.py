@@ -2,47 +2,130 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import LinAlgError, cholesky, eigh, solve
 
 from ..errors import NotPositiveDefinite
+from ..linalg.reductions import norm
 from ..problem.adapt import adapt
 from ..problem.operator import as_dense
 from ..typing import Array
 
+# A matrix whose eigenvalues span less than the inverse of this is far enough from singular.
+CLEAR_OF_SINGULAR = 1e-4
+# Shifts tried next to one at which A − σM is singular, relative to it.
+MOVES = (0.0, 1e-4, -1e-4, 1e-2, -1e-2)
+
 
 def all_pairs(A: Any, M: Any, sigma: float | None, mode: str) -> tuple[Array, Array]:
-    """Every eigenvalue and vector, in double precision."""
+    """Every eigenvalue and vector, in double precision; of a singular M next to `sigma` the finite ones."""
     A, M = _dense(A, "A"), None if M is None else _dense(M, "M")
     if mode == "buckling":
-        try:
-            values, vectors = eigh(np.eye(A.shape[0]) if M is None else M, A)
-        except LinAlgError as error:
-            raise NotPositiveDefinite("A is not positive definite, which buckling mode needs") from error
-        with np.errstate(divide="ignore"):
-            return 1 / values, vectors
-    try:
+        assert sigma is not None
+        return _by_root_of_A(A, np.eye(A.shape[0]) if M is None else M, sigma)
+    if M is None or (sigma is None and _is_definite(M)):
         return eigh(A, M)
-    except LinAlgError as error:
-        if sigma is None or M is None:
-            raise NotPositiveDefinite("M is not positive definite; it must be, unless sigma is given") from error
-    return _finite_pairs(A, M, sigma)
+    if sigma is None:
+        raise NotPositiveDefinite("M is not positive definite; it must be, unless sigma is given")
+    return _by_root_of_M(A, M, sigma)
 
 
-def _finite_pairs(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:
-    """The finite pairs for a singular M = L Lᴴ: Lᴴ(A − σM)⁻¹L has the eigenvalues 1/(λ − σ)."""
-    sizes, Q = eigh(M)
-    level = M.shape[0] * np.finfo(float).eps * np.abs(sizes).max()
+def _is_definite(M: Array) -> bool:
+    try:
+        cholesky(M)
+    except LinAlgError:
+        return False
+    return True
+
+
+def _by_root_of_M(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:
+    """The finite pairs for a positive semidefinite M = L Lᴴ: Lᴴ(A − σM)⁻¹L has the eigenvalues 1/(λ − σ)."""
+    d = _equilibrating(A, M, sigma)
+    scaled = d[:, None] * M * d
+    L, _ = _root(scaled, "M")
+    if _is_clear(L):
+        return eigh(A, M)
+    tau, K = _clear_of_eigenvalues(d[:, None] * A * d, scaled, sigma)
+    theta, X = _inverted(K, L)
+    with np.errstate(divide="ignore"):
+        return tau + 1 / theta, d[:, None] * X
+
+
+def _by_root_of_A(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:
+    """The pairs for a positive semidefinite A = L Lᴴ: Lᴴ(A − σM)⁻¹L has the eigenvalues ν = λ/(λ − σ).
+
+    A vector in the null space of A belongs to λ = 0. Its norm is 1, as its A-norm is 0.
+    """
+    d = _equilibrating(A, M, sigma)
+    A, M = d[:, None] * A * d, d[:, None] * M * d
+    L, null = _root(A, "A, in buckling mode,")
+    if _is_clear(L):
+        values, vectors = eigh(M, A)
+        with np.errstate(divide="ignore"):
+            return 1 / values, d[:, None] * vectors
+    tau, K = _clear_of_eigenvalues(A, M, sigma)
+    nu, X = _inverted(K, L)
+    # λ = τν/(ν − 1) loses digits next to ν = 1, where A has clearly a quotient with M
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(np.abs(nu) < 0.5, tau * nu / (nu - 1), 1 / np.einsum("ij,ij->j", X.conj(), M @ X).real)
+    vectors = d[:, None] * np.hstack([X, null])
+    vectors[:, nu.size :] /= np.linalg.norm(vectors[:, nu.size :], axis=0)
+    return np.append(values, np.zeros(null.shape[1])), vectors
+
+
+def _equilibrating(A: Array, M: Array, sigma: float) -> Array:
+    """D such that no entry of DAD and σDMD is larger than about 1, in every row."""
+    sizes = np.maximum(np.abs(A).max(axis=1), abs(sigma) * np.abs(M).max(axis=1))
+    if not sizes.all():
+        raise ValueError(f"row {int(np.argmin(sizes))} (from 0) of A and of M is zero; remove it and its column")
+    return np.asarray(1 / np.sqrt(sizes))
+
+
+def _root(S: Array, name: str) -> tuple[Array, Array]:
+    """L of full rank with S = L Lᴴ, its columns in the order of their norms, and a basis of the null space of S."""
+    sizes, Q = eigh(S)
+    level = S.shape[0] * np.finfo(float).eps * np.abs(sizes).max()
     if sizes[0] < -level:
-        raise NotPositiveDefinite(f"M has the eigenvalue {sizes[0]:.3g}; it must be positive semidefinite")
-    L = Q[:, sizes > level] * np.sqrt(sizes[sizes > level])
-    X = np.linalg.solve(A - sigma * M, L)
+        raise NotPositiveDefinite(f"{name} must be positive semidefinite, but it has negative eigenvalues")
+    kept = sizes > level
+    return Q[:, kept] * np.sqrt(sizes[kept]), Q[:, ~kept]
+
+
+def _is_clear(L: Array) -> bool:
+    """Is L Lᴴ clear of singular?"""
+    n, rank = L.shape
+    return rank == n and bool(norm(L[:, 0]) > math.sqrt(CLEAR_OF_SINGULAR) * norm(L[:, -1]))
+
+
+def _clear_of_eigenvalues(A: Array, M: Array, sigma: float) -> tuple[float, Array]:
+    """τ = σ, or next to it where A − σM is singular, and A − τM."""
+    best, tau, K = 0.0, sigma, A
+    for move in MOVES:
+        moved = sigma * (1 + move) if sigma else move * np.abs(A).max() / np.abs(M).max()
+        sizes = np.abs(eigh(A - moved * M, eigvals_only=True))
+        clearance = float(sizes.min() / sizes.max()) if sizes.any() else 0.0
+        if clearance > best:
+            best, tau, K = clearance, moved, A - moved * M
+        if best > CLEAR_OF_SINGULAR:
+            break
+    if best <= A.shape[0] * np.finfo(float).eps:
+        raise ValueError(f"A − σM is singular at σ = {sigma:.6g} and near it; have A and M a common null space?")
+    return tau, K
+
+
+def _inverted(K: Array, L: Array) -> tuple[Array, Array]:
+    """The eigenvalues θ of LᴴK⁻¹L, and vectors x with K⁻¹LLᴴx = θx and ‖Lᴴx‖ = 1."""
+    X = solve(K, L, assume_a="her" if K.dtype.kind == "c" else "sym")
     C = L.conj().T @ X
-    thetas, Y = eigh((C + C.conj().T) / 2)
-    return sigma + 1 / thetas, X @ Y / thetas
+    # the upper triangle: LAPACK then keeps the small components of a C whose rows grow downwards
+    theta, Y = eigh((C + C.conj().T) / 2, lower=False)
+    X = X @ Y
+    lengths = np.linalg.norm(L.conj().T @ X, axis=0)
+    return theta, X / np.where(lengths > 0, lengths, 1.0)
 
 
 def is_operator(matrix: Any) -> bool:

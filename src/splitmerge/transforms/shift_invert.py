@@ -56,10 +56,10 @@ class SemidefiniteShiftInvert(ShiftInvert):
     In the vectors x themselves, components in the null space of B would grow from rounding until they dominate.
     """
 
-    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int = 1, L: Any = None) -> None:
+    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int, L: Any) -> None:
         super().__init__(products, sigma, factor, sign)
         self.single = True
-        self.L = _root(products) if L is None else L
+        self.L = L
         self.adjoint = self.L.conj().T
         self.dimension = int(np.count_nonzero(abs(self.L).sum(axis=0)))
 
@@ -127,16 +127,17 @@ class MasslessShiftInvert(ShiftInvert):
         return np.asarray(X / np.sqrt(column_dots(X, self.products.products_B(X))))
 
 
-def _root(products: Products) -> Any:
-    """A square L with B = L Lᴴ, padded with columns of zeros that no vector reaches."""
+def root_of(products: Products, name: str) -> tuple[Any, int]:
+    """A square L with B = L Lᴴ, padded with columns of zeros that no vector reaches, and the rank of B."""
     B, n = products.B, products.n
     assert B is not None
     L = B.matrix @ range_of(B)
+    rank = int(L.shape[1])
     error = abs(B.matrix - L @ L.conj().T).max()
     if not error <= math.sqrt(products.eps) * B.size:
-        raise NotPositiveDefinite("M has negative eigenvalues; it must be positive semidefinite")
+        raise NotPositiveDefinite(f"{name} has negative eigenvalues; it must be positive semidefinite")
     if B.kind == "sparse":
         L.resize((n, n))
     else:
-        L = np.pad(L, ((0, 0), (0, n - L.shape[1])))
-    return L.astype(products.dtype)
+        L = np.pad(L, ((0, 0), (0, n - rank)))
+    return L.astype(products.dtype), rank

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 
 import splitmerge as sm
-from checking import check
+from checking import check, choices
 from pairs import grid, pair_of
 from splitmerge.planning import costs
 
@@ -149,6 +149,58 @@ class TestEnds:
             sm.solve(HELD.toarray(), which="smallest", method=LO(sm.MultiGrid()), rng=0)
 
 
+INDEFINITE = {
+    "some diagonal entries": grid(18) - sp.diags_array(np.linspace(0, 8, 324)),
+    "all diagonal entries": -grid(18),
+    "hidden": grid(18) - 2 * sp.eye_array(324),
+}
+
+
+class TestIndefiniteA:
+    """A preconditioner of an A that is not positive definite is that of A + ηB."""
+
+    PRECONDITIONERS = (None, sm.Diagonal(), sm.IncompleteCholesky(), sm.Exact(), sm.LowRank(4), sm.MultiGrid())
+    MASS = sp.diags_array(np.linspace(1, 3, 324)).tocsr()
+
+    @pytest.mark.parametrize("preconditioner", PRECONDITIONERS, ids=repr)
+    @pytest.mark.parametrize("M", [None, MASS], ids=["I", "M"])
+    @pytest.mark.parametrize("name", INDEFINITE)
+    def test_smallest(self, preconditioner, M, name):
+        A = INDEFINITE[name].tocsr()
+        sol = sm.solve(A, M, 2, which="smallest", rng=0, method=LO(preconditioner))
+        check(sol, A, M, 2, "smallest")
+
+    def test_hint(self):
+        A = INDEFINITE["some diagonal entries"].tocsr()
+        sol = sm.solve(A, self.MASS, 2, which="smallest", rng=0, preconditioner=sm.Diagonal())
+        check(sol, A, self.MASS, 2, "smallest")
+        assert sol.method == LO(sm.Diagonal())
+
+    @pytest.mark.parametrize("preconditioner", PRECONDITIONERS, ids=repr)
+    @pytest.mark.parametrize("which", ["smallest", "largest"])
+    @pytest.mark.parametrize("M", [None, MASS], ids=["I", "M"])
+    @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_array.toarray])
+    def test_zero(self, preconditioner, which, M, kind):
+        if kind is not sp.csr_array and isinstance(preconditioner, sm.MultiGrid):
+            pytest.skip("multigrid needs sparse matrices")
+        B = None if M is None else kind(M)
+        sol = sm.solve(kind(0 * grid(18)), B, 3, which=which, rng=0, method=LO(preconditioner))
+        np.testing.assert_allclose(sol.eigenvalues, 0, atol=1e-15)
+        U = sol.eigenvectors
+        np.testing.assert_allclose(U.T @ (U if M is None else M @ U), np.eye(3), atol=1e-12)
+
+    def test_what_cannot_be_helped_names_A(self):
+        A = HELD - 2 * sp.eye_array(900)
+        with pytest.raises(sm.NotPositiveDefinite, match=r"^A is not positive definite"):
+            sm.solve(A, aslinearoperator(MASS), which="smallest", method=LO(sm.Exact()))
+        with pytest.raises(sm.NotPositiveDefinite, match=r"^the preconditioner is not positive definite"):
+            sm.solve(A, MASS, which="smallest", preconditioner=lambda b: -b)
+
+    def test_both_indefinite(self):
+        with pytest.raises(sm.NotPositiveDefinite, match="B"):
+            sm.solve(-HELD, -MASS, which="smallest", method=LO(sm.Diagonal()))
+
+
 class TestHints:
     """What the caller knows of an inverse."""
 
@@ -175,6 +227,52 @@ class TestHints:
             # it is the inverse: a solve is one product
             assert sol.counts.B_products <= 3 * sol.counts.A_products
 
+    @pytest.mark.parametrize(
+        "kind", [sp.csr_array, aslinearoperator, lambda M: M.toarray()], ids=["csr", "op", "dense"]
+    )
+    @pytest.mark.parametrize("which", ["largest", "magnitude", "ends"])
+    @pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["default", "Accelerated"])
+    def test_B_is_not_factorised(self, kind, which, method):
+        """Neither by the default, which may do without solves, nor by a method of the user's, which is not replaced."""
+        hint = {"diagonal": MASS.diagonal()}
+        sol = sm.solve(kind(HELD), kind(MASS), 2, which=which, method=method, rng=0, **hint)
+        assert sol.counts.P_solves > 0
+        assert "UNUSED_PRECONDITIONER" not in choices(sol)
+        assert all("Cholesky" not in decision.figures.get("solver", "") for decision in sol.decisions)
+        if method is not None:
+            assert isinstance(sol.method, sm.Accelerated)
+
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_what_is_not_used_is_mentioned(self, which):
+        n = 40
+        small = [M[:n, :n] for M in (HELD, MASS)]
+        for sol in (
+            sm.solve(*small, which=which, preconditioner=sm.Diagonal(), rng=0),
+            sm.solve(HELD, preconditioner=sm.Diagonal(), rng=0),
+            sm.solve(HELD, method=sm.Accelerated(), preconditioner=sm.Diagonal(), rng=0),
+        ):
+            assert "UNUSED_PRECONDITIONER" in choices(sol)
+
+    def test_what_is_used_is_not_called_unused(self):
+        for options in ({"which": "smallest"}, {"which": "largest"}, {"which": "ends"}):
+            sol = sm.solve(HELD, MASS, preconditioner=sm.Diagonal(), rng=0, **options)
+            assert "UNUSED_PRECONDITIONER" not in choices(sol)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"method": sm.Accelerated(), "which": "smallest"}, "is for LocallyOptimal, but the method is Accelerated"),
+            ({"method": sm.Accelerated(inner=sm.Cholesky())}, r"nothing to do beside inner=Cholesky\(\)"),
+            ({"method": LO(sm.Exact())}, "given twice"),
+            ({"method": sm.SplitMerge()}, "leave them out"),
+            ({"sigma": 1.0}, "leave them out"),
+        ],
+    )
+    @pytest.mark.parametrize("hint", [{"preconditioner": sm.Diagonal()}, {"diagonal": np.ones(900)}], ids=list)
+    def test_what_cannot_be_used_is_refused(self, options, message, hint):
+        with pytest.raises(ValueError, match=message):
+            sm.solve(HELD, MASS, **options, **hint)
+
     def test_saves_products(self):
         d = np.geomspace(1, 1e4, 900)
         B = LinearOperator((900, 900), matvec=lambda x: d * x.ravel(), dtype=float)
@@ -199,7 +297,7 @@ class TestHints:
             ({"diagonal": np.ones((900, 1))}, "diagonal has shape"),
             ({"diagonal": np.ones(900), "preconditioner": sm.Diagonal()}, "both given"),
             ({"preconditioner": sm.Diagonal(), "sigma": 1.0}, "without sigma"),
-            ({"preconditioner": sm.Diagonal(), "method": sm.Power()}, "default method"),
+            ({"preconditioner": sm.Diagonal(), "method": sm.Power()}, "Accelerated and LocallyOptimal"),
             ({"preconditioner": lambda b: -b}, "not positive definite"),
             ({"preconditioner": lambda b: b[:-1]}, "gave shape"),
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,9 @@ from ..data.joint import Joint, parts_of
 from ..moments.moments import Comoments
 from .coordinates import reduce_wide
 from .decomposition import check_count, correlate
+
+# Lengths of the views' parts of a vector that differ by more than this from 1 belong to a correlation of zero.
+MAX_LENGTH_ERROR = 0.1
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,7 @@ def _decompose(
     policy = "restrict" if request.policy == "error" and min(sizes) == 1 and len(sizes) == 2 else request.policy
     found = correlate(C, sizes, ridges, request.k, policy=policy, samples=samples, gram=gram)
     parts, vectors = parts_of(sizes), found.vectors
+    _warn_of_constants(C.diagonal(), parts, samples)
     own = [C[part, part] @ V for part, V in zip(parts, vectors, strict=True)]
     second = C[parts[1], parts[0]] @ vectors[0]
     return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
@@ -136,14 +141,11 @@ def _iterate(
             f"columns of {names} are linearly dependent to working precision, so its covariance is singular; "
             f"give a ridge > 0 (such as ridge=1e-3), or remove columns ({error})"
         ) from error
+    _warn_of_constants(pair.diagonal - np.repeat(ridges, joint.sizes), joint.parts, samples)
     vectors = pair.split(solution.eigenvectors * len(joint.sizes) ** 0.5)
     own = joint.split(joint.own(np.concatenate(vectors)))
     if len(vectors) == 2:
-        # each view's part has length 1 up to the tolerance of the iteration; normalise it to rounding
-        for U, CU, ridge in zip(vectors, own, ridges, strict=True):
-            length = np.sqrt(np.einsum("ij,ij->j", U, CU + ridge * U))
-            U /= length
-            CU /= length
+        vectors, own = _normalised(joint, vectors, own, ridges, np.random.default_rng(request.seed))
     first_only = np.zeros((joint.columns, request.k))
     first_only[joint.parts[0]] = vectors[0]
     second = joint.split(joint.others(first_only))[1]
@@ -151,6 +153,46 @@ def _iterate(
     # the problem refers to the data, which an estimator must not keep
     solution = replace(solution, problem=None)
     return _oriented(Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution))
+
+
+def _warn_of_constants(variances: Array, parts: Sequence[slice], samples: Sequence[Sample]) -> None:
+    """Warn of a view that is constant, which only a ridge makes positive definite."""
+    for part, sample in zip(parts, samples, strict=True):
+        if not variances[part].any():
+            warnings.warn(
+                f"{sample.name} is constant: it has no correlation with anything, and its directions are arbitrary",
+                stacklevel=2,
+            )
+
+
+def _normalised(
+    joint: Joint, vectors: list[Array], own: list[Array], ridges: Sequence[float], rng: np.random.Generator
+) -> tuple[list[Array], list[Array]]:
+    """Scale each view's part to length 1 in the norm of C + ridge I; an iteration reaches that up to its tolerance.
+
+    A vector of correlation zero may be divided between the views in any proportion, even be zero in one of them: there
+    each view gets a vector that is orthogonal to its others.
+    """
+    U, CU = np.concatenate(vectors), np.concatenate(own)
+    ridge = np.repeat(np.asarray(ridges, np.float64), joint.sizes)[:, None]
+
+    def lengths(V: Array, CV: Array) -> Array:
+        squares = np.add.reduceat(V * (CV + ridge * V), [part.start for part in joint.parts], axis=0)
+        return np.repeat(np.sqrt(np.maximum(squares, 0.0)), joint.sizes, axis=0)
+
+    sizes = lengths(U, CU)
+    free = np.flatnonzero((np.abs(sizes - 1) > MAX_LENGTH_ERROR).any(axis=0))
+    sizes[:, free], U[:, free], CU[:, free] = 1.0, 0.0, 0.0
+    U, CU = U / sizes, CU / sizes
+    for j in free:
+        x = rng.standard_normal((joint.columns, 1))
+        for _ in range(2):
+            for part in joint.parts:
+                x[part] -= U[part] @ ((CU + ridge * U)[part].T @ x[part])
+        Cx = joint.own(x)
+        size = lengths(x, Cx)
+        U[:, [j]], CU[:, [j]] = x / size, Cx / size
+    return joint.split(U), joint.split(CU)
 
 
 def _oriented(found: Analysis) -> Analysis:

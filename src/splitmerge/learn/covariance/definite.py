@@ -208,9 +208,14 @@ class Sample:
     rows: int
 
 
+def varying(variances: Array, mean: Array, rows: int) -> Array:
+    """Return which columns vary by more than rounding; `mean` has the units of the deviations."""
+    return np.asarray(np.sqrt(np.maximum(variances, 0.0)) > constant_threshold(rows) * np.abs(mean))
+
+
 def without_constants(C: Array, mean: Array, rows: int) -> Array:
     """Set the covariances of constant columns, which are rounding errors, to zero; `mean` has the units of C."""
-    constant = np.sqrt(np.maximum(C.diagonal(), 0.0)) <= constant_threshold(rows) * np.abs(mean)
+    constant = ~varying(C.diagonal(), mean, rows)
     if constant.any():
         C = C.copy()
         C[constant] = 0

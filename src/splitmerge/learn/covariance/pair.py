@@ -17,9 +17,8 @@ from ...checks import real
 from ...typing import Array
 from ..dask.dispatch import joint_of
 from ..data.joint import Joint, parts_of
-from ..data.view import constant_threshold
 from .choice import Forming, choose_forming
-from .definite import Sample, singular
+from .definite import Sample, singular, varying
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,19 +85,21 @@ def _matrices(joint: Joint, ridges: Sequence[float], choice: Forming) -> ViewPai
 
 
 def operators(joint: Joint, ridges: Sequence[float], choice: Forming) -> ViewPair:
-    """Return the pair as products with the views."""
+    """Return the pair as products with the views; constant columns, whose products are rounding errors, are zero."""
     n, ridge = joint.columns, np.repeat(np.asarray(ridges, np.float64), joint.sizes)
+    variances = joint.variances()
+    varies = varying(variances, joint.mean / joint.spread, joint.samples)[:, None]
 
     def others(V: Array) -> Array:
-        return joint.others(V.reshape(n, -1)).reshape(V.shape)
+        return (varies * joint.others(varies * V.reshape(n, -1))).reshape(V.shape)
 
     def own(V: Array) -> Array:
         columns = V.reshape(n, -1)
-        return (joint.own(columns) + ridge[:, None] * columns).reshape(V.shape)
+        return (varies * joint.own(varies * columns) + ridge[:, None] * columns).reshape(V.shape)
 
     A = LinearOperator((n, n), matvec=others, matmat=others, rmatvec=others, dtype=np.float64)
     B = LinearOperator((n, n), matvec=own, matmat=own, rmatvec=own, dtype=np.float64)
-    return ViewPair(A, B, joint.variances() + ridge, tuple(joint.sizes), False, choice.reason)
+    return ViewPair(A, B, variances * varies[:, 0] + ridge, tuple(joint.sizes), False, choice.reason)
 
 
 def refuse_singular(joint: Joint, diagonal: Array, ridges: Sequence[float], samples: Sequence[Sample]) -> None:
@@ -108,6 +109,6 @@ def refuse_singular(joint: Joint, diagonal: Array, ridges: Sequence[float], samp
         if ridge:
             continue
         variances = diagonal[part]
-        varying = np.sqrt(variances) > constant_threshold(sample.rows) * np.abs(means[part])
-        if not varying.all() or len(variances) >= sample.rows:
-            raise singular(np.where(varying, variances, 0.0), sample)
+        varies = varying(variances, means[part], sample.rows)
+        if not varies.all() or len(variances) >= sample.rows:
+            raise singular(np.where(varies, variances, 0.0), sample)

@@ -1,0 +1,120 @@
+"""`sm.eigsh` next to a shift when A (buckling) or M (normal, Cayley) is singular or badly conditioned."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh as scipy_eigsh
+
+import splitmerge as sm
+from covering import parametrise
+
+SIGMA, K = 0.4, 2
+# Eigenvalues of the semidefinite matrix, by its size.
+SPECTRA = {
+    "condition 1e12": lambda n: np.logspace(-12, 0, n),
+    "one zero": lambda n: np.r_[0, np.linspace(0.1, 2, n - 1)],
+    "a fifth zero": lambda n: np.r_[np.zeros(n // 5), np.linspace(0.1, 2, n - n // 5)],
+    "rank three": lambda n: np.r_[np.zeros(n - 3), 1, 2, 3],
+}
+WHICH = ("LM", "LA", "SA", "BE", "SM")
+
+
+def _pair(spectrum, n, mode, seed=0):
+    """(A, M): a semidefinite matrix with this spectrum, and an indefinite one in the other place."""
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    S, G = (Q * SPECTRA[spectrum](n)) @ Q.T, rng.standard_normal((n, n))
+    S, G = (S + S.T) / 2, (G + G.T) / 2
+    return (S, G) if mode == "buckling" else (G, S)
+
+
+def _transformed(alpha, beta, mode):
+    """The transformed value of λ = α/β."""
+    above = {"normal": beta, "cayley": alpha + SIGMA * beta, "buckling": alpha}[mode]
+    return above / (alpha - SIGMA * beta)
+
+
+def _expected(A, M, mode, which):
+    """The wanted transformed values, ascending, from all pairs by the QZ algorithm; the finite λ of a singular M."""
+    alpha, beta = scipy.linalg.eig(A, M, right=False, homogeneous_eigvals=True)
+    if mode != "buckling":
+        finite = np.abs(beta) > 1e-13 * np.abs(alpha)
+        alpha, beta = alpha[finite], beta[finite]
+    nu = _transformed(alpha, beta, mode).real
+    order = np.argsort(np.abs(nu) if which in ("LM", "SM") else nu)
+    return np.sort(nu[{"L": order[-K:], "S": order[:K], "B": order[[0, -1]]}[which[0]]])
+
+
+def _residuals(A, M, w, v):
+    sizes = np.linalg.norm(A, 2) + np.abs(w) * np.linalg.norm(M, 2)
+    return np.linalg.norm(A @ v - M @ v * w, axis=0) / (sizes * np.linalg.norm(v, axis=0))
+
+
+@parametrise(
+    mode=["normal", "cayley", "buckling"], which=WHICH, spectrum=list(SPECTRA), n=[10, 60, 150], kind=["dense", "csr"]
+)
+def test_semidefinite_matrices_agree_with_QZ(mode, which, spectrum, n, kind):
+    A, M = _pair(spectrum, n, mode)
+    make = np.asarray if kind == "dense" else sp.csr_array
+    w, v = sm.eigsh(make(A), K, make(M), SIGMA, which, mode=mode, rng=0)
+    expected = _expected(A, M, mode, which)
+    found = np.sort(_transformed(w, 1.0, mode))
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * max(1, np.abs(expected).max()))
+    assert (_residuals(A, M, w, v) <= 1e-11).all()
+    S = A if mode == "buckling" else M
+    gram = v.T @ S @ v
+    # a vector in the null space of A has norm 1, as it has no A-norm
+    null = np.abs(np.linalg.norm(v, axis=0) - 1) < 1e-12
+    np.testing.assert_allclose(gram[~null][:, ~null], np.eye((~null).sum()), atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["normal", "buckling"])
+def test_semidefinite_matrices_agree_with_SciPy(mode):
+    A, M = _pair("a fifth zero", 60, mode)
+    ours, theirs = (f(A, K, M, SIGMA, mode=mode, rng=0, return_eigenvectors=False) for f in (sm.eigsh, scipy_eigsh))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [6, 150])
+@pytest.mark.parametrize("which", ["LM", "SM"])
+def test_zero_A_has_zeros_in_buckling_mode(n, which):
+    w, v = sm.eigsh(np.zeros((n, n)), K, np.diag(np.arange(1.0, n + 1)), SIGMA, which, mode="buckling")
+    assert (w == 0).all()
+    np.testing.assert_allclose(np.linalg.norm(v, axis=0), 1)
+
+
+@pytest.mark.parametrize("n", [6, 150])
+def test_shift_on_an_eigenvalue_in_buckling_mode(n):
+    A = np.diag(np.r_[0, SIGMA, np.arange(2.0, n)])
+    w = sm.eigsh(A, K, np.eye(n), SIGMA, mode="buckling", return_eigenvectors=False)
+    np.testing.assert_allclose(w, [SIGMA, 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [1e-6, -1e6])
+def test_shift_of_another_size_than_the_spectrum_in_buckling_mode(sigma):
+    A, M = _pair("condition 1e12", 40, "buckling")
+    A += 1e-3 * np.eye(40)
+    w, v = sm.eigsh(A, K, M, sigma, mode="buckling")
+    assert (_residuals(A, M, w, v) <= 1e-13).all()
+
+
+def _zero_row(n):
+    return np.diag(np.r_[0, np.arange(1.0, n)])
+
+
+REFUSED = {
+    "common null space": (_zero_row, _zero_row, "buckling", r"row 0.*A.*M.*zero|singular"),
+    "common null space, normal": (_zero_row, _zero_row, "normal", r"row 0.*A.*M.*zero|singular"),
+    "indefinite A": (lambda n: -np.eye(n), np.eye, "buckling", r"^A\b.*semidefinite"),
+    "indefinite M": (np.eye, lambda n: -np.eye(n), "cayley", r"^M\b.*semidefinite"),
+    "more than the rank": (np.eye, lambda n: np.diag(np.r_[1, np.zeros(n - 1)]), "normal", r"^M has rank 1\b.*k = 2"),
+}
+
+
+@pytest.mark.parametrize("n", [6, 150])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_the_name_of_the_matrix(name, n):
+    A, M, mode, pattern = REFUSED[name]
+    with pytest.raises(ValueError, match=pattern):
+        sm.eigsh(A(n), K, M(n), SIGMA, mode=mode)
