@@ -14,8 +14,9 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
 from .eigsh_request import Request
-from .problem.adapt import as_pair
+from .problem.adapt import adapt, as_pair
 from .transforms.modes import MODES
+from .transforms.semidefinite import is_operator
 
 REAL_WHICH = ("LM", "SM", "LA", "SA", "BE")
 # SciPy hands complex matrices to `eigs`, which has other names
@@ -54,7 +55,7 @@ def eigsh(
     (array([12., 13.]), (13, 2))
     """
     rng = np.random.default_rng(rng)
-    A, M = as_pair(A, M, "M")
+    A, M = (_with_dtype(matrix, name) for matrix, name in zip(as_pair(A, M, "M"), "AM", strict=True))
     is_complex = np.issubdtype(A.dtype, np.complexfloating)
     _check_matrices(A, M, which, mode)
     n, k = A.shape[0], _check_k(k)
@@ -88,8 +89,9 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
     if issparse(A):
         raise TypeError(f"Cannot use {name} for sparse A with k >= {limit}. Use {name}(A.toarray()) or reduce k.")
     for matrix, letter in ((A, "A"), (M, "M")):
-        if isinstance(matrix, LinearOperator):
+        if isinstance(matrix, LinearOperator) or is_operator(matrix):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
+    M = M if M is None or not issparse(M) else as_dense(adapt(M, "M")).matrix
     return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
 
 
@@ -149,6 +151,16 @@ def _check_sizes(n: int, k: int, ncv: int | None, maxiter: float | None, is_comp
     if ncv <= k + is_complex:
         raise ValueError(f"ncv must be {'k+1' if is_complex else 'k'}<ncv<=n, ncv={ncv}")
     return ncv
+
+
+def _with_dtype(matrix: Any, name: str) -> Any:
+    """The matrix as an array or an operator that knows its dtype."""
+    if matrix is None or (hasattr(matrix, "dtype") and hasattr(matrix, "shape")):
+        return matrix
+    op = adapt(matrix, name)
+    if op.matrix is not None:
+        return op.matrix / op.scale
+    return LinearOperator(matrix.shape, matvec=lambda x: matrix @ x, dtype=op.dtype)
 
 
 def _with_double(A: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,15 +13,18 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator
 
 from .errors import NotConverged, NotPositiveDefinite
+from .linalg.reductions import norms
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
 from .objective.state import State
+from .planning.choose import FALLBACK_MORE_PRODUCTS, FALLBACK_N, FALLBACK_PRODUCTS, FORMED_N
 from .planning.costs import MAX_DENSE_N, prefers_lapack
 from .planning.plan import Candidate, Engine
 from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace
 from .problem.adapt import adapt
 from .problem.b_policy import Mended
+from .problem.operator import as_dense
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Products
@@ -36,6 +40,8 @@ from .typing import Array
 
 # Residuals up to this multiple of eps count as converged where all that rounding allows is asked for.
 ROUNDING_UNITS = 1000
+# LAPACK's pairs stand if their backward errors are within as many units of rounding.
+LAPACK_UNITS = 100
 
 # The names of `solve` for those of SciPy.
 WHICH: dict[str, Which] = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}
@@ -74,11 +80,44 @@ class Request:
         if self.OPinv is not None and adapt(self.A, "A").size == 0:
             return self.by_OPinv()
         free = self.maxiter is None and self.Minv is None and self.OPinv is None
-        if free and prefers_lapack(self.n, self.k, dense=False):
-            return self.by_lapack()
-        if self.sigma is None and self.which != "SM":
-            return self.solved(self.A, self.M, which=WHICH[self.which])
-        return self.near()
+        lapack = free and prefers_lapack(self.n, self.k, dense=False)
+        if lapack and self.stands(*(found := self.by_lapack())):
+            return found
+        try:
+            return self.searched()
+        except ArpackNoConvergence:
+            if lapack or not self.can_fall_back or not self.stands(*(found := self.by_lapack())):
+                raise
+            return found
+
+    @property
+    def can_fall_back(self) -> bool:
+        """May LAPACK follow a search that fails? SciPy's limit of iterations would take longer."""
+        known = not (is_operator(self.A) or is_operator(self.M))
+        return self.maxiter is None and self.n <= (FALLBACK_N if known else FORMED_N)
+
+    def searched(self) -> tuple[Array, Array]:
+        """The k pairs by an iteration."""
+        try:
+            if self.sigma is None and self.which != "SM":
+                return self.solved(self.A, self.M, which=WHICH[self.which])
+            return self.near()
+        except NotPositiveDefinite as error:
+            name = "A" if self.mode == "buckling" else "M"
+            raise NotPositiveDefinite(re.sub(r"\bB\b", name, str(error))) from error
+
+    def stands(self, values: Array, vectors: Array) -> bool:
+        """Are these pairs as good as the rounding of A and M allows, or as asked for?"""
+        A, M = (None if matrix is None else as_dense(adapt(matrix, "A")) for matrix in (self.A, self.M))
+        assert A is not None
+        finite = np.isfinite(values)
+        values, vectors = values[finite], vectors[:, finite]
+        scale = 1.0 if M is None else M.scale
+        MV = vectors if M is None else M.matrix @ vectors / scale
+        errors = norms(A.matrix @ vectors / A.scale - MV * values)
+        sizes = abs(A.norm / A.scale) + np.abs(values) * (1.0 if M is None else abs(M.norm / scale))
+        floors = LAPACK_UNITS * float(np.finfo(A.dtype).eps) * sizes * norms(vectors)
+        return bool((errors <= np.maximum(self.tolerance * np.abs(values) * norms(MV), floors)).all())
 
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
@@ -123,12 +162,7 @@ class Request:
             # n products are fewer than an iterative solver would take
             A, M = (with_entries(matrix) for matrix in (A, M))
         if self._plain(A, M, which):
-            try:
-                return self.solved(A, M, sigma=sigma)
-            except NotPositiveDefinite:
-                if M is None or self.sigma is None:
-                    raise
-                # next to a shift, a singular M is allowed
+            return self.solved(A, M, sigma=sigma)
         reduced = reduce(A, M, sigma, self.mode, which)
         if reduced.far:
 
@@ -234,7 +268,10 @@ class Request:
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
         # SciPy takes 1e4 for 10,000
         restarts = 10 * self.n if self.maxiter is None else self.maxiter
-        return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
+        products = ncv + restarts * (ncv - self.k)
+        if self.can_fall_back:
+            products = min(products, FALLBACK_PRODUCTS * self.n + FALLBACK_MORE_PRODUCTS)
+        return Residual(self.tolerance) | _MaxProducts(products)
 
     @property
     def method(self) -> Accelerated:

@@ -106,9 +106,14 @@ def _zero_row(n):
 REFUSED = {
     "common null space": (_zero_row, _zero_row, "buckling", r"row 0.*A.*M.*zero|singular"),
     "common null space, normal": (_zero_row, _zero_row, "normal", r"row 0.*A.*M.*zero|singular"),
-    "indefinite A": (lambda n: -np.eye(n), np.eye, "buckling", r"^A\b.*semidefinite"),
-    "indefinite M": (np.eye, lambda n: -np.eye(n), "cayley", r"^M\b.*semidefinite"),
-    "more than the rank": (np.eye, lambda n: np.diag(np.r_[1, np.zeros(n - 1)]), "normal", r"^M has rank 1\b.*k = 2"),
+    "indefinite A": (lambda n: -np.eye(n), np.eye, "buckling", r"^A\b.*(semidefinite|indefinite)"),
+    "indefinite M": (np.eye, lambda n: -np.eye(n), "cayley", r"^M\b.*(semidefinite|indefinite)"),
+    "more than the rank": (
+        np.eye,
+        lambda n: np.diag(np.r_[1, np.zeros(n - 1)]),
+        "normal",
+        r"M has rank 1\b.*k = 2|only 1 ",
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 """Which candidates a plan has, in which order, and where the one way takes over from the other."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -29,8 +30,23 @@ def matrices(kind, n, *, identity=False, dtype=float):
     return make(A), None if B is None else make(B)
 
 
-def plan_of(kind, n, k=1, which="largest", *, identity=False, dtype=float, **options):
+def whole_plan(kind, n, k=1, which="largest", *, identity=False, dtype=float, **options):
     return choose(*asked(*matrices(kind, n, identity=identity, dtype=dtype), k, which, **options))
+
+
+def chosen(*arguments, **options):
+    return without_fallback(choose(*asked(*arguments, **options)))
+
+
+def plan_of(*arguments, **options):
+    return without_fallback(whole_plan(*arguments, **options))
+
+
+def without_fallback(plan):
+    """The plan without LAPACK behind the searches, which are not limited then; `TestFallback` is about that."""
+    candidates = tuple(candidate._replace(max_products=math.inf) for candidate in plan.candidates)
+    searched = candidates[0].engine is not LAPACK and candidates[-1].engine is LAPACK
+    return plan._replace(candidates=candidates[: -1 if searched else None])
 
 
 def ways(plan):
@@ -180,11 +196,6 @@ class TestMixedPrecision:
     def test_not_for_sparse_matrices_and_operators(self, kind):
         assert plan_of(kind, 400).candidates == self.DOUBLE
 
-    def test_its_result_is_provisional(self):
-        assert [candidate.provisional for candidate in self.MIXED] == [True, False]
-        assert Candidate(LAPACK).provisional
-        assert not any(Candidate(engine).provisional for engine in (DEFLATION, LOBPCG, SHIFT_INVERT))
-
 
 class TestSmallest:
     SWAPPED = Candidate(KRYLOV, Map.SWAPPED, clear=True)
@@ -207,13 +218,13 @@ class TestSmallest:
     def test_without_entries(self):
         """A small operator A is formed, as an iteration for its smallest takes more products than it has columns."""
         A, B = matrices("sparse", 1000)
-        assert choose(*asked(Counted(A), B, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
-        assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.SWAPPED, self.BELOW), forms_A=True)
+        assert chosen(Counted(A), B, which="smallest") == Plan((self.SWAPPED, self.BELOW), forms_A=True)
+        assert chosen(Counted(A), None, which="smallest") == Plan((self.SWAPPED, self.BELOW), forms_A=True)
         # nothing is factorised where B has no entries
-        assert choose(*asked(Counted(A), Counted(B), which="smallest")) == Plan((self.NEGATED,), forms_A=True)
-        assert choose(*asked(A, Counted(B), which="smallest")) == Plan((self.NEGATED,))
+        assert chosen(Counted(A), Counted(B), which="smallest") == Plan((self.NEGATED,), forms_A=True)
+        assert chosen(A, Counted(B), which="smallest") == Plan((self.NEGATED,))
         A = tridiagonal(1001)
-        assert choose(*asked(Counted(A), None, which="smallest")) == Plan((self.NEGATED,))
+        assert chosen(Counted(A), None, which="smallest") == Plan((self.NEGATED,))
 
     def test_a_solver_for_B_leaves_A_alone(self):
         method = sm.Accelerated(inner=sm.ConjugateGradient(20))
@@ -350,3 +361,42 @@ class TestNearest:
         A, B = (Counted(M) if name in names else M for name, M in zip("AB", (A, B), strict=True))
         with pytest.raises(ValueError, match="sigma needs the entries of A and B"):
             choose(*asked(A, B, sigma=0.25))
+
+
+class TestFallback:
+    """LAPACK behind every search of a small problem, which is then given up after some products."""
+
+    @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
+    @pytest.mark.parametrize(
+        ("question", "last"),
+        [
+            ({}, Candidate(LAPACK)),
+            ({"which": "ends"}, Candidate(LAPACK, target=Target.ENDS)),
+            ({"which": "smallest"}, Candidate(LAPACK, Map.NEGATED)),
+            ({"sigma": 0.5}, Candidate(LAPACK, target=Target.closest(0.5))),
+        ],
+    )
+    def test_behind_a_search(self, kind, question, last):
+        if kind == "operator" and "sigma" in question:
+            pytest.skip("sigma needs entries")
+        plan = whole_plan(kind, LARGE, 2, **question)
+        assert plan.candidates[-1] == last
+        assert {candidate.max_products for candidate in plan.candidates[:-1]} == {10 * LARGE + 1000}
+
+    def test_not_twice(self):
+        engines = [candidate.engine for candidate in whole_plan("dense", SMALL).candidates]
+        assert engines == [LAPACK, KRYLOV]
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"method": sm.Accelerated()}, {"max_steps": 5}, {"stop": sm.Residual(1e-4)}, {"callback": print}],
+        ids=str,
+    )
+    def test_not_where_an_iteration_is_asked_for(self, options):
+        (only,) = whole_plan("sparse", LARGE, **options).candidates
+        assert only == Candidate(KRYLOV)
+
+    @pytest.mark.parametrize(("kind", "n"), [("sparse", 2000), ("operator", 1000)])
+    def test_not_for_large_problems(self, kind, n):
+        assert whole_plan(kind, n).candidates[-1].engine is LAPACK
+        assert whole_plan(kind, n + 1).candidates == (Candidate(KRYLOV),)

@@ -50,6 +50,8 @@ def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
         return plan
     limit = FALLBACK_PRODUCTS * pencil.n + FALLBACK_MORE_PRODUCTS
     candidates = [candidate._replace(max_products=limit) for candidate in plan.candidates]
+    if any(candidate.engine is Engine.LAPACK for candidate in candidates):
+        return plan._replace(candidates=tuple(candidates))
     if problem.sigma is not None:
         fallback = Candidate(Engine.LAPACK, target=Target.closest(problem.sigma / pencil.unit))
     elif problem.which == "smallest":

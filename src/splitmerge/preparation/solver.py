@@ -69,7 +69,8 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target, hint: Preco
             inner = _for_operator(workspace, pencil, target, hint)
             if inner is None and workspace.pencil.B is not B:
                 # formed, and equilibrated then
-                pencil = workspace.pencil if pencil.unit * workspace.pencil.unit > 0 else workspace.pencil.negated()
+                same = (pencil.unit > 0) == (workspace.pencil.unit > 0)
+                pencil = workspace.pencil if same else workspace.pencil.negated()
             elif inner is None:
                 return None
     products = workspace.products(pencil)

@@ -20,10 +20,9 @@ NESTED_DISSECTION_MIN_ROWS = 3000
 class SuperLU(Triangular):
     """SuperLU factors of K, permuted beforehand by the METIS ordering `first` if given."""
 
-    def __init__(self, lu: Any, first: Array | None, diagonal: Array) -> None:
+    def __init__(self, lu: Any, first: Array | None, diagonal: Array, *, natural: bool = False) -> None:
         self.lu, self.first, self.diagonal = lu, first, diagonal
         inner = np.argsort(lu.perm_c)
-        natural = bool((np.diff(inner) == 1).all())
         kind = "nested dissection" if first is not None else "natural order" if natural else "minimum degree"
         self.name = f"SuperLU ({kind})"
         self.order = inner if first is None else first[inner]
@@ -71,7 +70,7 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
         if not _broke_down(error):
             raise
         return None
-    return SuperLU(lu, first, B.diagonal().real) if (lu.perm_r == lu.perm_c).all() else None
+    return SuperLU(lu, first, B.diagonal().real, natural=narrow) if (lu.perm_r == lu.perm_c).all() else None
 
 
 def _broke_down(error: RuntimeError) -> bool:

@@ -78,7 +78,7 @@ class _Verification:
             probing = self.setup.k > 1 or self.setup.given
             if self.counted or (self.counted is None and not probing):
                 return
-            if self.counted is False and narrowed < NARROWINGS and self._wide():
+            if narrowed < NARROWINGS and self._wide():
                 narrowed = narrowed + 1 if self._narrow(NARROWING ** (narrowed + 1)) else NARROWINGS
                 continue
             if not iteration.probe(repeated=self.counted is False):
@@ -88,9 +88,11 @@ class _Verification:
             self._confirm(iteration.resumed)
 
     def _wide(self) -> bool:
-        """Can a tighter tolerance narrow the error intervals?"""
+        """Does a count disagree that a tighter tolerance may agree with, because it narrows the error intervals?"""
         assert self.pairs is not None
-        return self.tol > 0 and bool((self.pairs.deltas > NARROW_NOISE * self.pairs.noise).any())
+        return (
+            self.counted is False and self.tol > 0 and bool((self.pairs.deltas > NARROW_NOISE * self.pairs.noise).any())
+        )
 
     def _narrow(self, factor: float) -> bool:
         """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Did it help?"""

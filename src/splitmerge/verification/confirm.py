@@ -45,6 +45,8 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
         reason = run.until_end(again)
         last = excess
+    if pairs.excess(tol, lenient=True) <= 1:
+        return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
     return Reason.UNCONFIRMED, pairs
 
 

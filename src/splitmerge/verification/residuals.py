@@ -55,10 +55,19 @@ class Pairs:
     spare: Array | None = None
     sigma: float | None = None
 
-    def excess(self, tol: float) -> float:
-        """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves."""
-        allowed = np.maximum(tol * self.sizes, self.floors)
-        return max(map(relative, self.norms.ravel().tolist(), allowed.ravel().tolist()), default=0.0)
+    def excess(self, tol: float, *, lenient: bool = False) -> float:
+        """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves.
+
+        In the user's coordinates rounding is an excuse only if `lenient`.
+        """
+        allowed = tol * self.sizes
+        allowed[-1] = np.maximum(allowed[-1], self.floors[-1])
+        excused = self.norms[-1] <= self.floors[-1]
+        if lenient:
+            allowed = np.maximum(allowed, self.floors)
+        ratios = [list(map(relative, *rows)) for rows in zip(self.norms.tolist(), allowed.tolist(), strict=True)]
+        worst = np.max(ratios, axis=0, initial=0.0)
+        return float(np.where(excused, np.minimum(worst, 1.0), worst).max(initial=0.0))
 
     def ordered(self, order: Callable[[Array], Array]) -> Pairs:
         """The same pairs in the order in which `order` ranks ascending values; rounding may have exchanged some."""

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from ...typing import Array
 
-# The profile of a narrow matrix has at most this multiple of its nonzeros.
-NARROW_PROFILE = 3
+# The profile of a narrow matrix has at most this multiple of its nonzeros, and each of its rows at most this width.
+NARROW_PROFILE, NARROW_BAND = 3, 64
 
 
 def graph_of(K: Any) -> sp.csr_array:
@@ -32,7 +32,8 @@ def narrow_profile(K: Any) -> Array | None:
     widths = np.ones(K.shape[0])
     if rows.size:
         widths[rows] += np.maximum(rows - np.minimum.reduceat(K.indices, K.indptr[rows]), 0)
-    return widths if widths.sum() <= NARROW_PROFILE * K.nnz else None
+    narrow = widths.max() <= NARROW_BAND and widths.sum() <= NARROW_PROFILE * K.nnz
+    return widths if narrow else None
 
 
 def nested_dissection(graph: sp.csr_array) -> Array | None:
