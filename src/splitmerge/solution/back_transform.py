@@ -17,7 +17,7 @@ from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.products import Counts
 from ..problem.start import Warm
-from ..run.loop import Run
+from ..run.loop import Monitor
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import WORTH_A_WORD, advice
 from ..typing import Array
@@ -27,10 +27,21 @@ from ..verification.residuals import Pairs
 from .solution import Seconds, Solution
 
 
-def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, mended: Mended, began: float) -> Solution:
-    """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded."""
+def present(
+    workspace: Workspace,
+    setup: Setup,
+    monitor: Monitor,
+    verified: Verified,
+    mended: Mended,
+    began: float,
+    bounds: Bounds | None = None,
+) -> Solution:
+    """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded.
+
+    `bounds` are those of pairs that come from several transformations, and have been computed for each.
+    """
     pencil, pairs, problem = setup.products.pencil, verified.pairs, workspace.problem
-    bounds = _bounds(pencil, pairs)
+    bounds = bounds_of(pencil, pairs) if bounds is None else bounds
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     # the value was measured with its shift, and rounded with it
@@ -45,10 +56,10 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
         clusters=bounds.clusters,
         converged=verified.reason.converged,
         reason=verified.reason,
-        steps=run.monitor.steps,
+        steps=monitor.steps,
         counts=_counts(workspace, setup),
         seconds=Seconds(ready - began, done - ready),
-        history=run.monitor.history,
+        history=monitor.history,
         verdict=verified.verdict,
         shift=_shift(pencil, pairs.scale),
         method=setup.method,
@@ -59,7 +70,7 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
     )
 
 
-def _bounds(pencil: Pencil, pairs: Pairs) -> Bounds:
+def bounds_of(pencil: Pencil, pairs: Pairs) -> Bounds:
     """The bounds of the pencil's values, and of the angles in the norm of the user's B."""
     values, deltas, noise, gaps = pairs.values, pairs.deltas, pairs.noise, pairs.gaps
     if pairs.sigma is not None:
@@ -121,7 +132,7 @@ def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     """What the pair is, and what was done to it first."""
     problem, pencil = workspace.problem, workspace.original
     kinds = (pencil.A.kind,) if pencil.B is None else (pencil.A.kind, pencil.B.kind)
-    wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma}
+    wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma, "interval": problem.interval}
     opening = [decided(Choice.WANTED, **wanted, n=pencil.n, kinds=kinds, dtype=pencil.dtype)]
     if isinstance(problem.x0, Warm):
         opening.append(decided(Choice.WARM_START))

@@ -44,7 +44,7 @@ class Solution:
     """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
 
     eigenvalues
-        (k,), descending for the largest, ascending for the smallest.
+        (k,), descending for the largest, ascending for the smallest and in an interval.
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals
@@ -52,9 +52,10 @@ class Solution:
         precision: relative to λ + η unless that is zero beside the others. η is `shift`: 0 for a positive semidefinite
         A; otherwise what made A + ηB so for the paper's methods, and as much as the search met of negative xᴴAx/xᴴBx
         for the default. For the smallest by a factor of A + ηB it is that η; with an interior `sigma`, |λ + η| is
-        max(|λ|, |λ − σ|). Recomputed from A and B in double precision. No scaling of A, B or u changes it. When
-        diag(B) spans more than two decades, A, B and u stand for DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers
-        of two, so that no scaling of the unknowns changes it either.
+        max(|λ|, |λ − σ|), and in an `interval`, too, with σ the shift of the slice. Recomputed from A and B in double
+        precision. No scaling of A, B or u changes it. When diag(B) spans more than two decades, A, B and u stand for
+        DAD, DBD and D⁻¹u, D = diag(B)^-½ rounded to powers of two, so that no scaling of the unknowns changes it
+        either.
     error_bounds
         (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
         the gap to the other values is larger than e. (An allowance for rounding is added; with inexact solves the bound

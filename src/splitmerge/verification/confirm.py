@@ -10,6 +10,7 @@ from ..methods.setup import Setup
 from ..run.iteration import Retry
 from ..run.loop import Run
 from ..run.reason import Reason
+from ..typing import Array
 from .residuals import Pairs, measured
 
 # The tightened tolerance is at least this fraction of the one before.
@@ -19,6 +20,11 @@ MAX_TIGHTENING = 1e-3
 def pairs_of(run: Run, setup: Setup) -> Pairs:
     """The Ritz pairs of the iteration as they are now, with recomputed residuals."""
     return measured(run.iteration.products, run.iteration.block(), setup.shift_invert)
+
+
+def confirmed_from(run: Run, setup: Setup, X: Array) -> tuple[Reason, Pairs]:
+    """`confirmed` after a run from the columns X."""
+    return confirmed(run, setup, run.until_end(lambda: run.iteration.start(X)))
 
 
 def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
