@@ -22,6 +22,7 @@ LAYERS = (
     ("preparation",),
     ("verification",),
     ("solution",),
+    ("slicing",),
     ("arguments", "solve", "iterates", "eigsh_request", "eigsh"),
     ("io",),
     ("gallery",),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .checks import instance, real, whole
 from .methods import Method
 from .methods.krylov.accelerated import Accelerated
@@ -13,20 +15,24 @@ from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
 from .problem.problem import ALIASES, WHICH, Problem
 from .run.rules import MaxSteps, Residual, Rule
 
-MISPLACED_HINT = "preconditioner and diagonal are for Accelerated and LocallyOptimal without sigma; leave them out"
+MISPLACED_HINT = (
+    "preconditioner and diagonal are for Accelerated and LocallyOptimal without sigma or interval; leave them out"
+)
 
 
 def checked(problem: Problem, diagonal: Any) -> Problem:
     """The problem with its arguments checked and its rule; matrices, k and start are checked with the pencil."""
     end, sigma = _wanted(problem.which, problem.sigma)
+    interval = None if problem.interval is None else _interval(problem)
     method, callback = problem.method, problem.callback
     known = _hint(problem.preconditioner, diagonal)
-    _check_method(method, end, sigma, known, certify=problem.certify)
+    interior = sigma is not None or interval is not None
+    _check_method(method, end, known, interior=interior, certify=problem.certify)
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
     tol, stop, max_steps = problem.tol, problem.stop, problem.max_steps
     rule = stopping_rule(stop, tol, max_steps)
-    rest = rule, problem.x0, problem.rng, callback, problem.progress
+    rest = rule, problem.x0, problem.rng, callback, problem.progress, interval
     asked = problem.A, problem.B, problem.k, end, sigma, method, tol, stop, max_steps
     return Problem(*asked, problem.b_policy, bool(problem.certify), known, *rest)
 
@@ -54,27 +60,53 @@ def _wanted(which: Any, sigma: Any) -> tuple[str, float | None]:
     return which, sigma
 
 
+def _interval(problem: Problem) -> tuple[float, float]:
+    """The ends of the interval; nothing else may say which pairs are wanted, or where to start."""
+    given: Any = problem.interval
+    try:
+        low, high = given
+    except (TypeError, ValueError):
+        raise ValueError(f"interval is {given!r}; give its two ends, such as (0.5, 2.0)") from None
+    low, high = _end(low), _end(high)
+    if low > high or low == math.inf or high == -math.inf:
+        raise ValueError(f"interval is ({low:g}, {high:g}); give the lower end first, then the upper one")
+    others = {"k": whole(problem.k, "k", 1) != 1, "which": problem.which != "largest"}
+    others |= {"sigma": problem.sigma is not None, "x0": problem.x0 is not None}
+    for name, also in others.items():
+        if also:
+            raise ValueError(f"{name} and interval are both given; all in interval are computed: leave {name} out")
+    return low, high
+
+
+def _end(end: Any) -> float:
+    """An end of an interval, which may be infinite."""
+    infinite = isinstance(end, (float, np.floating)) and math.isinf(end)
+    return float(end) if infinite else real(end, "an end of interval", least=-math.inf)
+
+
 def _check_method(
-    method: Method | None, which: str, sigma: float | None, known: Preconditioner | None, *, certify: Any
+    method: Method | None, which: str, known: Preconditioner | None, *, interior: bool, certify: Any
 ) -> None:
-    """Refuse a method that cannot do what is asked for."""
-    ends = which in ("largest", "smallest") and sigma is None
+    """Refuse a method that cannot do what is asked for; `interior` says that sigma or interval is given."""
+    ends = which in ("largest", "smallest") and not interior
     if method is not None:
         instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
     if known is not None:
-        _check_hint(method, which, sigma)
+        _check_hint(method, which, interior=interior)
     if method is None or isinstance(method, Accelerated):
         return
     if isinstance(method, LocallyOptimal):
         if not ends:
-            raise ValueError("LocallyOptimal finds the largest or the smallest; leave sigma out, or the method")
+            raise ValueError(
+                "LocallyOptimal finds the largest or the smallest; leave sigma and interval out, or the method"
+            )
     elif certify or not ends:
-        raise ValueError(f"sigma, certify and which={which!r} are for the default method; leave method out")
+        raise ValueError(f"sigma, interval, certify and which={which!r} are for the default method; leave method out")
 
 
-def _check_hint(method: Method | None, which: str, sigma: float | None) -> None:
+def _check_hint(method: Method | None, which: str, *, interior: bool) -> None:
     """Refuse a preconditioner or diagonal that the method would not use."""
-    if sigma is not None or not (method is None or isinstance(method, (Accelerated, LocallyOptimal))):
+    if interior or not (method is None or isinstance(method, (Accelerated, LocallyOptimal))):
         raise ValueError(MISPLACED_HINT)
     if isinstance(method, LocallyOptimal) and method.preconditioner is not None:
         raise ValueError(f"preconditioner is given twice, as the method is {method!r}; leave one of them out")

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 from .checks import real
 from .eigsh_request import Request
 from .problem.adapt import adapt, as_pair
+from .problem.operator import as_dense
 from .transforms.modes import MODES
 from .transforms.semidefinite import is_operator
 

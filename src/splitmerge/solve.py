@@ -30,9 +30,11 @@ from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
 from .run.rules import Rule
+from .slicing.interval import all_within
 from .solution.back_transform import present
 from .solution.solution import Solution
 from .system.budget import Budget
+from .typing import Array
 from .verification.completeness import verify
 
 
@@ -55,8 +57,11 @@ def solve(
     progress: bool = False,
     preconditioner: Any = None,
     diagonal: Any = None,
+    interval: tuple[float, float] | None = None,
 ) -> Solution:
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
+
+    Or all eigenpairs in an interval.
 
     A, B
         Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity, and a
@@ -66,6 +71,10 @@ def solve(
         "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the
         largest and the smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of
         A and B.
+    interval
+        (a, b) asks for all eigenvalues λ with a ≤ λ ≤ b, in ascending order, in place of `k`, `which`, `sigma` and
+        `x0`; an end may be infinite. They are counted by the inertia of A − τB and computed by spectrum slicing, so the
+        result is always certified; there may be none. Needs the entries of A and B.
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop
@@ -98,14 +107,18 @@ def solve(
     array([2. , 1.5])
     >>> sol.converged, sol.verdict
     (True, 'certified')
+    >>> sm.solve(np.diag([1.0, 2.0, 3.0, 4.0]), interval=(2, 3.5)).eigenvalues.round(8)
+    array([2., 3.])
     """
     began = time.perf_counter()
     A, B = as_pair(A, B)
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
-    problem = checked(Problem(*asked, None, x0, rng, callback, progress), diagonal)
+    problem = checked(Problem(*asked, None, x0, rng, callback, progress, interval), diagonal)
     mended = mend(A, B, b_policy)
     negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
+    if problem.interval is not None:
+        return accepted(all_within(problem, pencil, mended, began))
     count = whole(k, "k", 1, pencil.n)
     problem = problem if count is k else replace(problem, k=count)
     return carried_out(problem, pencil, mended, began)
@@ -132,11 +145,22 @@ def carried_out(
         for _, setup in prepared(workspace):
             run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
             workspace.budget.begin()
-            verified = verify(run, setup, X, certify=problem.certify)
+            verified = verify(run, setup, _moved(X, problem, pencil, workspace.pencil), certify=problem.certify)
             if not verified.reason.failed:
                 break
             X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
-        solution = present(workspace, setup, run, verified, mended, began)
+        shift = run.iteration.block().shift
+        solution = present(workspace, setup, run.monitor, verified, mended, began, shift=shift)
+    return accepted(solution)
+
+
+def _moved(X: Array, problem: Problem, pencil: Pencil, formed: Pencil) -> Array:
+    """The start in the coordinates of a pencil that was equilibrated when it was formed; a random one stays random."""
+    return formed.from_vectors(pencil.vectors_of(X)) if problem.given and formed.scaling is not pencil.scaling else X
+
+
+def accepted(solution: Solution) -> Solution:
+    """The solution, if it converged or was interrupted by the user; otherwise it is raised in a `NotConverged`."""
     if not solution.converged and solution.reason is not Reason.INTERRUPTED:
         raise NotConverged(solution)
     return solution

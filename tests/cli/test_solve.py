@@ -36,6 +36,55 @@ class TestAnswers:
         assert max(found["residuals"]) <= 1e-8
 
     @pytest.mark.parametrize(
+        ("ends", "expected"),
+        [
+            ([0, 10], [1, 4, 9]),
+            ([4, 9], [4, 9]),
+            ([-5, 1.5], [1]),
+            (["-1e3", "4.5"], [1, 4]),
+            (["-inf", "4.5"], [1, 4]),
+            (["800", "inf"], [841, 900]),
+            (["-2", "-1e0"], []),
+            (["-inf", "-.5"], []),
+        ],
+    )
+    def test_interval(self, here, capsys, ends, expected):
+        found = solved(capsys, "K.mtx", "M.mtx", "--interval", *ends)
+        assert found["eigenvalues"] == pytest.approx(expected, rel=1e-10)
+        assert found["converged"] is True
+        assert found["verdict"] == "certified"
+        assert len(found["residuals"]) == len(found["error_bounds"]) == len(expected)
+        assert found["asked"]["interval"] == [None if "inf" in str(end) else float(end) for end in ends]
+
+    @pytest.mark.parametrize("ends", [(0, 10), (-2, -1)])
+    def test_interval_in_every_format(self, here, capsys, ends):
+        """Also when there is nothing to write."""
+        count = 3 if ends[1] > 0 else 0
+        words = ["solve", "K.mtx", "M.mtx", "--interval", *map(str, ends)]
+        assert main([*words, "--explain", "-o", "values.csv", "--report", "report.html"]) == 0
+        said = capsys.readouterr().out
+        assert f"{count} pairs" in said
+        assert "certified" in said
+        assert len((here / "values.csv").read_text().splitlines()) == 1 + count
+        assert f"{count} pairs" in (here / "report.html").read_text(encoding="utf-8")
+        assert main([*words, "-o", "pairs.npz", "-q"]) == 0
+        assert sm.load("pairs.npz").eigenvalues.size == count
+
+    @pytest.mark.parametrize(
+        ("words", "pattern"),
+        [
+            (["--interval", "1", "2", "-k", "3"], "-k and --interval"),
+            (["--interval", "1", "2", "--which", "smallest"], "which and interval"),
+            (["--interval", "1", "2", "--sigma", "3"], "sigma and interval"),
+            (["--interval", "2", "1"], "lower end first"),
+            (["--interval", "1"], "--interval"),
+            (["--interval", "nan", "1"], "interval"),
+        ],
+    )
+    def test_interval_refused(self, here, capsys, words, pattern):
+        assert pattern in refused(capsys, "solve", "K.mtx", "M.mtx", *words)
+
+    @pytest.mark.parametrize(
         "words",
         [
             *(["--method", name] for name in ("accelerated", "lanczos", "split-merge", "mirror-descent", "power")),

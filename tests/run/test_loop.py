@@ -64,13 +64,13 @@ class TestOneLoop:
 
     def test_one_retry(self):
         assert places("tightened") == {("run.loop", "Run.tighten")} | OTHER_TIGHTENING.keys()
-        assert places("tighten") == {("verification.confirm", "confirmed")}
+        assert places("tighten") == {("verification.confirm", "confirmed"), ("slicing.sweep", "ran")}
 
     def test_who_runs(self):
-        """Verification begins a run, and repeats it where the residuals miss the tolerance."""
+        """Verification begins a run, that of a slice as well, and repeats it where the residuals miss the tolerance."""
         begun, repeated = ("verification.completeness", "_Verification._confirm"), ("verification.confirm", "confirmed")
-        assert places("until_end") == {begun, repeated}
-        assert names_called("Run") == {("solve", "carried_out")}
+        assert places("until_end") == {begun, repeated, ("verification.confirm", "confirmed_from")}
+        assert names_called("Run") == {("solve", "carried_out"), ("slicing.sweep", "ran")}
 
 
 STAGES = {

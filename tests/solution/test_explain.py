@@ -163,6 +163,12 @@ SOLVES = {
     "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}, [("SWAPPED", {"shift": 0.1, "sign": 1}), ITERATION]),
     "sigma above": (SPARSE, {"sigma": 3.0, "k": 2}, [("SWAPPED", {"shift": -3.0, "sign": -1}), ITERATION]),
     "sigma": (SPARSE, {"sigma": 0.3, "k": 2}, [("SHIFT_INVERT", {"sigma": 0.3}), ITERATION]),
+    "interval": (
+        *(SPARSE, {"interval": (0.1, 0.2)}),
+        [("COUNTED", {"low": 0.1, "high": 0.2}), ("SLICED", {}), ITERATION],
+    ),
+    "interval, empty": (SPARSE, {"interval": (-2.0, -1.0)}, [("COUNTED", {"below": 0}), ("SLICED", {"slices": ()})]),
+    "interval, LAPACK": (EASY, {"interval": (-1.0, 100.0)}, [("LAPACK", {"n": 40})]),
     "operator A": (
         *((operator_of(SPARSE[0].toarray()), SPARSE[1]), {"which": "smallest"}),
         [("SWAPPED", {"shift": 0.0}), ("FORMED_A", {"n": 450}), ITERATION],
@@ -241,7 +247,9 @@ class TestDecisions:
     def test_what_was_asked_for(self, name):
         pair, options, _ = SOLVES[name]
         figures = figures_of(solved(name), "WANTED")
-        same(figures, {"k": options.get("k", 1), "which": options.get("which", "largest")})
+        k = solved(name).eigenvalues.size if "interval" in options else options.get("k", 1)
+        same(figures, {"k": k, "which": options.get("which", "largest")})
+        assert figures["interval"] == options.get("interval")
         assert figures["sigma"] == options.get("sigma")
         assert figures["dtype"] == np.float64
         assert figures["n"] == pair[0].shape[0] - (name == "restricted")

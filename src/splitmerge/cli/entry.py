@@ -17,7 +17,7 @@ from .output import complain, prepare_streams, say
 COMMANDS = (solve, compare, info, reproduce, demo)
 
 # A negative number as argparse does not recognise it, e.g. with an exponent.
-NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf", re.IGNORECASE)
+NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf(inity)?", re.IGNORECASE)
 
 
 def parser() -> Parser:
@@ -70,11 +70,16 @@ def _dispatch(args: argparse.Namespace, given: list[str]) -> int:
 
 
 def _joined(given: list[str]) -> list[str]:
-    """Rewrite `--sigma -1e3` as `--sigma=-1e3`, because argparse parses -1e3 as an option."""
+    """Rewrite `--sigma -1e3` as `--sigma=-1e3`, because argparse parses -1e3 as an option.
+
+    The two numbers after `--interval` cannot be joined to it; argparse takes what contains a space for a value.
+    """
     joined: list[str] = []
-    for word in given:
+    for place, word in enumerate(given):
         before = joined[-1] if joined else ""
-        if NEGATIVE.fullmatch(word) and before.startswith("--") and len(before) > 2 and "=" not in before:
+        if NEGATIVE.fullmatch(word) and "--interval" in given[max(place - 2, 0) : place]:
+            joined.append(f" {word}")
+        elif NEGATIVE.fullmatch(word) and before.startswith("--") and len(before) > 2 and "=" not in before:
             joined[-1] = f"{before}={word}"
         else:
             joined.append(word)

@@ -86,7 +86,9 @@ def as_csv(solution: Solution) -> str:
 def as_json(solution: Solution, command: str, seed: int) -> dict[str, Any]:
     """All results except the eigenvectors and the history, which `-o` saves."""
     problem = solution.problem
-    asked = {name: getattr(problem, name, None) for name in ("k", "which", "sigma", "tol", "b_policy", "certify")}
+    asked = {
+        name: getattr(problem, name, None) for name in ("k", "which", "sigma", "tol", "b_policy", "certify", "interval")
+    }
     return {
         "eigenvalues": solution.eigenvalues,
         "residuals": solution.residuals,

@@ -9,11 +9,15 @@ from scipy.linalg import eigh
 
 from ..linalg.cholesky import DenseFactor
 from ..problem.operator import as_dense
+from ..problem.products import Products
 from ..problem.target import Target
 from ..run.iteration import Iteration, Retry, RitzBlock
 from ..run.reason import Reason
 from ..typing import Array
 from .setup import Setup
+
+# An interval is widened by this multiple of the rounding error of its values, so that none at an end is lost.
+WINDOW_ROUNDING_ERRORS = 10
 
 
 class Direct(Iteration):
@@ -22,29 +26,28 @@ class Direct(Iteration):
     retry = Retry(attempts=0)
 
     def __init__(self, setup: Setup) -> None:
-        self.products, self.k, self.target = setup.products, setup.k, setup.target
+        self.products, self.k, self.target, self.window = setup.products, setup.k, setup.target, setup.window
 
     def start(self, X: Array) -> Reason:
         """Decompose."""
-        self.found = direct(self)
+        self.found = direct(self) if self.window is None else within(self.products, *self.window)
         return Reason.RESIDUAL
 
     def block(self) -> RitzBlock:
         """The k wanted pairs."""
         values, vectors, gaps = self.found
-        return RitzBlock(values, vectors, self.target.order, gaps, projected=True)
+        order = self.target.order if self.window is None else _ascending
+        return RitzBlock(values, vectors, order, gaps, projected=True)
+
+
+def _ascending(values: Array) -> Array:
+    return np.arange(values.size)
 
 
 def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     """The k wanted values and vectors in double precision, and their distances to the nearest of the others."""
-    products, k, target = wanted.products, wanted.k, wanted.target
-    double = np.result_type(products.dtype, np.float64)
-    C = np.array(as_dense(products.A).matrix, dtype=double, order="F")
-    factor = products.solver
-    if products.B is not None:
-        if not isinstance(factor, DenseFactor) or factor.dtype != double:
-            factor = DenseFactor(as_dense(products.B).matrix.astype(double))
-        C = factor.transformed(C)
+    k, target = wanted.k, wanted.target
+    C, factor = _whitened(wanted.products)
     n, largest = C.shape[0], target is Target.LARGEST
     subset: dict[str, Any] = (
         {"subset_by_index": [n - k - 1, n - 1], "driver": "evr"} if largest and k < n else {"driver": "evd"}
@@ -55,4 +58,31 @@ def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     chosen, others = ordered[:k], values[ordered[k:]]
     gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)
     values, Y = values[chosen], np.asfortranarray(Y[:, chosen])
-    return values, Y if products.B is None else factor.unwhiten(Y), gaps
+    return values, Y if factor is None else factor.unwhiten(Y), gaps
+
+
+def within(products: Products, low: float, high: float) -> tuple[Array, Array, Array]:
+    """The ascending values from `low` to `high` and a little beyond, their vectors, and the distances to the others."""
+    C, factor = _whitened(products)
+    rounding, size = WINDOW_ROUNDING_ERRORS * products.n * products.eps, float(np.abs(C).max())
+    # A = 0 has no rounding errors, but LAPACK needs an interval
+    low, high = low - rounding * (size + abs(low) or 1.0), high + rounding * (size + abs(high) or 1.0)
+    # only the upper triangle of C is defined
+    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, subset_by_value=(low, high), driver="evr")
+    return (
+        values,
+        Y if factor is None else factor.unwhiten(np.asfortranarray(Y)),
+        np.minimum(values - low, high - values),
+    )
+
+
+def _whitened(products: Products) -> tuple[Array, DenseFactor | None]:
+    """U⁻ᴴAU⁻¹ in double precision and the factor of B = UᴴU; A and None for the identity."""
+    double = np.result_type(products.dtype, np.float64)
+    C = np.array(as_dense(products.A).matrix, dtype=double, order="F")
+    factor = products.solver
+    if products.B is None:
+        return C, None
+    if not isinstance(factor, DenseFactor) or factor.dtype != double:
+        factor = DenseFactor(as_dense(products.B).matrix.astype(double))
+    return factor.transformed(C), factor

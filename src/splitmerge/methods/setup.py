@@ -52,6 +52,8 @@ class Setup(NamedTuple):
     # deflation: the survey of the spectrum and the memory of the method's states
     survey: Survey | None = None
     memory: Any = None
+    # LAPACK: all pairs with values in this interval, whatever k is
+    window: tuple[float, float] | None = None
     # the predicted cost of the factorisation that was made, if it was asked for
     prediction: Prediction | None = None
     # mixed precision: the pair in single precision, whose factor of B also serves the error bounds in double

@@ -30,8 +30,10 @@ def choose(problem: Problem, pencil: Pencil) -> Plan:
         return Plan((Candidate(Engine.DEFLATION),))
     lapack = _suits_lapack(problem, pencil)
     forms_A = pencil.A.kind != "dense" if lapack else _forms_A(problem, pencil)
-    forms_B = lapack and pencil.B is not None and pencil.B.kind != "dense"
-    if problem.sigma is not None:
+    forms_B = _forms_B(problem, pencil, lapack=lapack)
+    if problem.interval is not None:
+        plan = _in_interval(pencil, lapack=lapack)
+    elif problem.sigma is not None:
         plan = _nearest(problem, pencil, lapack=lapack)
     elif _is_matrix_free(problem) and not lapack:
         plan = _matrix_free(problem, pencil)
@@ -76,9 +78,21 @@ def _is_matrix_free(problem: Problem) -> bool:
 
 
 def _forms_A(problem: Problem, pencil: Pencil) -> bool:
-    """Would the smallest of an operator take more products than its n columns?"""
+    """Would the smallest of an operator take more products than its n columns? A count needs the entries anyway."""
     smallest = problem.which == "smallest" and problem.sigma is None
-    return smallest and pencil.A.matrix is None and pencil.n <= FORMED_N and not _is_matrix_free(problem)
+    return (
+        (smallest or problem.interval is not None)
+        and pencil.A.matrix is None
+        and pencil.n <= FORMED_N
+        and not _is_matrix_free(problem)
+    )
+
+
+def _forms_B(problem: Problem, pencil: Pencil, *, lapack: bool) -> bool:
+    """Does LAPACK need B in a dense array, or a count the entries of an operator B?"""
+    if pencil.B is None or lapack:
+        return lapack and pencil.B is not None and pencil.B.kind != "dense"
+    return problem.interval is not None and pencil.B.matrix is None and pencil.n <= FORMED_N
 
 
 def _forms_all(problem: Problem, pencil: Pencil) -> bool:
@@ -153,6 +167,17 @@ def _matrix_free(problem: Problem, pencil: Pencil) -> Plan:
     given = getattr(problem.method, "preconditioner", None) or problem.preconditioner
     prediction = None if given is not None else predicted(pencil.A)
     return Plan((Candidate(Engine.LOBPCG, Map.NEGATED),), prediction)
+
+
+def _in_interval(pencil: Pencil, *, lapack: bool) -> Plan:
+    """All eigenvalues in an interval: by LAPACK if they are a large share, otherwise by spectrum slicing."""
+    if not pencil.has_entries and not lapack and pencil.n > FORMED_N:
+        raise ValueError(
+            "interval needs the entries of A and B, as eigenvalues are counted by factorising A − τB; give matrices, "
+            "or k and which"
+        )
+    slicing = Candidate(Engine.SLICING)
+    return Plan((Candidate(Engine.LAPACK), slicing) if lapack else (slicing,))
 
 
 def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:

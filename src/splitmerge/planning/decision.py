@@ -19,6 +19,8 @@ class Choice(Enum):
     NEGATED = auto()
     SWAPPED = auto()
     SHIFT_INVERT = auto()
+    COUNTED = auto()
+    SLICED = auto()
     FORMED_A = auto()
     FORMED_B = auto()
     IDENTITY = auto()

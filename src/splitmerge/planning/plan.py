@@ -17,6 +17,7 @@ class Engine(Enum):
     MIXED_PRECISION = "thick-restart Lanczos in single precision, polished in double"
     KRYLOV = "thick-restart Lanczos"
     SHIFT_INVERT = "shift-invert thick-restart Lanczos"
+    SLICING = "spectrum slicing: inertia counts, and shift-invert thick-restart Lanczos in each slice"
     LOBPCG = "LOBPCG"
     DEFLATION = "one pair after the other by deflation"
 

@@ -100,7 +100,7 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
             Y, BX = _inverse_times(products, factor, X)
         H, G = gram(BX, Y), gram(BX, X)
         growth = np.sort(np.abs(eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2, eigvals_only=True)))[::-1]
-        others = growth[growth < eps**0.4 * growth[0]]
+        others = growth[(growth > 0) & (growth < eps**0.4 * growth[0])]
         if others.size:
             return float(eps**0.2 / others[0])
         if columns >= n or closeness < eps**-0.7:

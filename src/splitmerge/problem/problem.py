@@ -18,7 +18,8 @@ ALIASES = {"largest_magnitude": "magnitude", "both_ends": "ends"}
 class Problem:
     """The arguments of `solve`; a solution keeps those that a resumed solve needs.
 
-    `rule` is the stopping rule that `tol`, `stop` and `max_steps` amount to.
+    `rule` is the stopping rule that `tol`, `stop` and `max_steps` amount to. With `interval`, `k` is 1 until the
+    eigenvalues in it are counted.
     """
 
     A: Any
@@ -38,6 +39,7 @@ class Problem:
     rng: Any = None
     callback: Callable[..., Any] | None = None
     progress: bool = False
+    interval: tuple[float, float] | None = None
 
     @property
     def given(self) -> bool:
@@ -58,4 +60,5 @@ class Problem:
         """What a solution keeps: without the rule, the start, the generator and the callback of this call."""
         stopping = self.tol, self.stop, self.max_steps
         rest = self.b_policy, self.certify, self.preconditioner
-        return Problem(self.A, self.B, self.k, self.which, self.sigma, self.method, *stopping, *rest)
+        asked = self.A, self.B, self.k, self.which, self.sigma, self.method
+        return Problem(*asked, *stopping, *rest, interval=self.interval)

@@ -42,18 +42,20 @@ class Monitor:
         self.history = History()
         self.callback, self.show = callback, show
         self.steps = 0
+        # pairs that were found by earlier runs under this monitor
+        self.before = 0
 
     def record(self, iteration: Iteration, state: State) -> None:
         """Append the state to the history."""
         if iteration.quiet:
             return
         self.steps += state.step > 0
-        self.history.record(iteration.pair, state)
+        self.history.record(self.before + iteration.pair, state)
 
     def stops(self, iteration: Iteration, state: State) -> bool:
         """Show the state; does the callback ask to stop?"""
         if self.show is not None:
-            self.show(iteration.pair, state)
+            self.show(self.before + iteration.pair, state)
         return self.callback is not None and not iteration.quiet and bool(self.callback(state))
 
 

@@ -24,6 +24,10 @@ class Reason(Enum):
         "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
     )
     MISSED = "A larger eigenvalue is known to exist than the one found: start from another x0, or use Lanczos."
+    MISCOUNTED = (
+        "The pairs found in the interval are not as many as the inertia counts say: tighten tol, or move the ends of "
+        "the interval away from clusters of eigenvalues."
+    )
     CALLBACK = "The callback asked to stop."
     INTERRUPTED = "The run was interrupted from the keyboard."
 

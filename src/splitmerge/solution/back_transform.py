@@ -15,20 +15,33 @@ from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.products import Counts
 from ..problem.start import Warm
-from ..run.loop import Run
+from ..run.loop import Monitor
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import WORTH_A_WORD, advice
 from ..typing import Array
-from ..verification.bounds import bounds_of
+from ..verification.bounds import Bounds, bounds_of
 from ..verification.completeness import Verified
 from ..verification.residuals import Pairs
 from .solution import Seconds, Solution
 
 
-def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, mended: Mended, began: float) -> Solution:
-    """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded."""
+def present(
+    workspace: Workspace,
+    setup: Setup,
+    monitor: Monitor,
+    verified: Verified,
+    mended: Mended,
+    began: float,
+    bounds: Bounds | None = None,
+    shift: float = 0.0,
+) -> Solution:
+    """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded.
+
+    `bounds` are those of pairs that come from several transformations, and have been computed for each. `shift` is η in
+    the units of the pencil, if the iteration ran on (A + ηB, B).
+    """
     pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
-    bounds, shift = bounds_of(pairs, pencil.n), _shift(setup, run)
+    bounds, shift = bounds_of(pairs, pencil.n) if bounds is None else bounds, _shift(setup, shift)
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))
@@ -42,10 +55,10 @@ def present(workspace: Workspace, setup: Setup, run: Run, verified: Verified, me
         clusters=bounds.clusters,
         converged=verified.reason.converged,
         reason=verified.reason,
-        steps=run.monitor.steps,
+        steps=monitor.steps,
         counts=_counts(workspace, setup),
         seconds=Seconds(ready - began, done - ready),
-        history=run.monitor.history,
+        history=monitor.history,
         verdict=verified.verdict,
         shift=shift,
         method=setup.method,
@@ -80,19 +93,19 @@ def _counts(workspace: Workspace, setup: Setup) -> Counts:
     return workspace.counts
 
 
-def _shift(setup: Setup, run: Run) -> float:
+def _shift(setup: Setup, shift: float) -> float:
     """η in the user's units, for the iteration on (A + ηB, B) or on (B, A + ηB)."""
     pencil = setup.products.pencil
     if pencil.inverse is not None:
         return -pencil.inverse[0] * pencil.unit
-    return abs(run.iteration.block().shift * pencil.unit)
+    return abs(shift * pencil.unit)
 
 
 def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     """What the pair is, and what was done to it first."""
     problem, pencil = workspace.problem, workspace.original
     kinds = (pencil.A.kind,) if pencil.B is None else (pencil.A.kind, pencil.B.kind)
-    wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma}
+    wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma, "interval": problem.interval}
     opening = [decided(Choice.WANTED, **wanted, n=pencil.n, kinds=kinds, dtype=pencil.dtype)]
     if isinstance(problem.x0, Warm):
         opening.append(decided(Choice.WARM_START))

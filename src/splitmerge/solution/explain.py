@@ -14,6 +14,9 @@ from ..sparse_direct import Prediction
 
 Words = Callable[[Decision], str]
 
+# Shifts of spectrum slicing that are listed.
+MAX_SHIFTS_TOLD = 12
+
 # What a candidate of a plan requires.
 CONDITIONS = {
     Map.SAME: "",
@@ -49,8 +52,12 @@ def _wanted(decision: Decision) -> str:
     )
     if decision["sigma"] is not None:
         wanted = f"nearest to {decision['sigma']:g}"
+    wanted = f"the {decision['k']} {wanted}"
+    if decision["interval"] is not None:
+        low, high = decision["interval"]
+        wanted = f"all eigenvalues from {low:g} to {high:g}"
     kinds = ", ".join(decision["kinds"])
-    return f"Wanted: the {decision['k']} {wanted} of a pair of size {decision['n']} ({kinds}, {decision['dtype']})."
+    return f"Wanted: {wanted} of a pair of size {decision['n']} ({kinds}, {decision['dtype']})."
 
 
 def _swapped(decision: Decision) -> str:
@@ -73,6 +80,30 @@ def _shift_invert(decision: Decision) -> str:
     return (
         f"Shift-invert: the eigenvalues nearest to σ were computed as the largest of (A − σB)⁻¹B by magnitude, "
         f"with A − σB (σ = {decision['sigma']:.10g}) factorised as L D Lᴴ{_by(decision)}."
+    )
+
+
+def _counted(decision: Decision) -> str:
+    low, high = decision["low"], decision["high"]
+    count = decision["above"] - decision["below"]
+    return (
+        f"Inertia counts: {decision['below']} eigenvalues are below {low:.10g} and {decision['above']} below "
+        f"{high:.10g}, so {count} between them."
+    )
+
+
+def _sliced(decision: Decision) -> str:
+    parts = decision["slices"]
+    if not parts:
+        return "Nothing was left to compute."
+    least, most = min(count for count, _ in parts), max(count for count, _ in parts)
+    sizes = f"{least} to {most}" if least < most else f"{most}"
+    shifts = ", ".join(f"{sigma:.6g}" for _, sigma in parts[:MAX_SHIFTS_TOLD])
+    more = ", …" if len(parts) > MAX_SHIFTS_TOLD else ""
+    return (
+        f"Spectrum slicing: {len(parts)} slice{'s' * (len(parts) != 1)} of {sizes} eigenvalues, "
+        f"each computed as the largest of (A − σB)⁻¹B by magnitude, at σ = {shifts}{more}; "
+        f"{decision['factorisations']} factorisations of A − τB as L D Lᴴ{_by(decision)}."
     )
 
 
@@ -131,6 +162,8 @@ WORDS: dict[Choice, Words] = {
     Choice.NEGATED: lambda _: "The smallest of (A, B) were computed as the largest of (−A, B).",
     Choice.SWAPPED: _swapped,
     Choice.SHIFT_INVERT: _shift_invert,
+    Choice.COUNTED: _counted,
+    Choice.SLICED: _sliced,
     Choice.FORMED_A: lambda decision: (
         f"The entries of the operator A were computed by {decision['n']} products: an iteration would take more."
     ),

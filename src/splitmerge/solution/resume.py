@@ -12,7 +12,7 @@ from .solution import Absent, Solution
 # The arguments of `solve` that a solution remembers.
 REMEMBERED = (
     *("A", "B", "k", "which", "sigma", "method", "tol", "stop", "max_steps"),
-    *("b_policy", "certify", "preconditioner"),
+    *("b_policy", "certify", "preconditioner", "interval"),
 )
 
 
@@ -31,7 +31,10 @@ def resume(solution: Solution, k: int | None, tol: float | None, options: dict[s
         asked |= {"tol": tol, "stop": None}
     asked |= options
     _check_present(asked)
-    if "x0" not in asked:
+    if asked["interval"] is not None:
+        # all of them are computed again, however many they are
+        asked["k"] = 1 if k is None else k
+    elif "x0" not in asked:
         looser = tol is None or (isinstance(tol, (int, float)) and tol >= solution.problem.tol)
         same = "which" not in options and "sigma" not in options
         asked["x0"] = _start(solution, asked["k"] if solution.converged and looser else None, same=same)

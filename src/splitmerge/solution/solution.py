@@ -44,7 +44,7 @@ class Solution:
     """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
 
     eigenvalues
-        (k,), descending for the largest, ascending for the smallest.
+        (k,), descending for the largest, ascending for the smallest and in an interval.
     eigenvectors
         (n, k), B-orthonormal; the entry of largest magnitude of each is positive.
     residuals

@@ -110,7 +110,7 @@ def load(path: str | PathLike[str], A: Any = None, B: Any = None) -> Solution:
 
 def _taken_down(problem: Problem, arrays: dict[str, Array]) -> dict[str, Any]:
     """The problem for the header; the entries of A and B go to `arrays`."""
-    said = {name: getattr(problem, name) for name in WORDS}
+    said = {name: getattr(problem, name) for name in (*WORDS, "interval")}
     said |= {name: _encoded(getattr(problem, name)) for name in OPTIONS}
     return said | {name: _entries(getattr(problem, name), name, arrays) for name in ("A", "B")}
 
@@ -231,8 +231,10 @@ def _problem(said: dict[str, Any], arrays: dict[str, Array], n: int, A: Any, B: 
         if shape != (n, n):
             raise ValueError(f"{name} has shape {shape}, and the eigenvectors are of length {n}")
     words = {name: said[name] for name in WORDS}
-    # a file of an earlier version has no preconditioner
-    return Problem(**matrices, **words, **{name: _decoded(said.get(name)) for name in OPTIONS})
+    # a file of an earlier version has neither preconditioner nor interval
+    interval = None if said.get("interval") is None else (float(said["interval"][0]), float(said["interval"][1]))
+    options = {name: _decoded(said.get(name)) for name in OPTIONS}
+    return Problem(**matrices, **words, **options, interval=interval)
 
 
 def _matrix(said: Any, name: str, arrays: dict[str, Array], n: int) -> Any:

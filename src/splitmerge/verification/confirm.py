@@ -9,6 +9,7 @@ import numpy as np
 from ..methods.setup import Setup
 from ..run.loop import Run
 from ..run.reason import Reason
+from ..typing import Array
 from .residuals import Pairs, measured, purified
 
 # The tightened tolerance is at least this fraction of the one before.
@@ -20,6 +21,11 @@ PURIFICATIONS, LEAST_GAIN = 6, 0.8
 def pairs_of(run: Run, setup: Setup) -> Pairs:
     """The Ritz pairs of the iteration as they are now, with recomputed residuals."""
     return measured(setup, run.iteration.block())
+
+
+def confirmed_from(run: Run, setup: Setup, X: Array) -> tuple[Reason, Pairs]:
+    """`confirmed` after a run from the columns X."""
+    return confirmed(run, setup, run.until_end(lambda: run.iteration.start(X)))
 
 
 def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
@@ -45,6 +51,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
         reason = run.until_end(again)
         last = excess
+    assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
         return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
     return Reason.UNCONFIRMED, pairs

@@ -75,6 +75,10 @@ class Pairs:
         chosen = ascending[order(self.values[ascending])]
         if (np.diff(chosen) == 1).all():
             return self
+        return self.taken(chosen)
+
+    def taken(self, chosen: Array) -> Pairs:
+        """The pairs with these indices."""
         columns = {name: getattr(self, name)[..., chosen] for name in COLUMNS}
         return replace(self, **columns, gaps=None if self.gaps is None else self.gaps[chosen])
 

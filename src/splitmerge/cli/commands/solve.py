@@ -20,6 +20,7 @@ POLICIES = ("error", "ridge", "restrict")
 EXAMPLES = """\
   splitmerge solve K.mtx M.mtx -k 10 --which smallest     the ten smallest eigenvalues of K u = λ M u
   splitmerge solve pair.npz --sigma 2.5 --certify         the six nearest to 2.5, verified by inertia counts
+  splitmerge solve K.mtx M.mtx --interval 0 2.5           all eigenvalues from 0 to 2.5, with proof
   splitmerge solve K.mtx M.mtx -o modes.npz --quiet       save all results for splitmerge.load
   splitmerge solve K.mtx M.mtx --method split-merge --inner cg --preconditioner diagonal -k 1
   splitmerge solve K.mtx M.mtx --json                     machine-readable output"""
@@ -30,7 +31,7 @@ def add(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "solve",
         help="compute eigenpairs of a pair from files",
-        description="Compute a few eigenpairs of A u = λ B u: the largest, the smallest or those nearest to a shift.",
+        description="Compute eigenpairs of A u = λ B u: the largest, smallest, nearest to a shift, or in an interval.",
         epilog=epilog(EXAMPLES, FILES),
     )
     add_pair(parser)
@@ -49,6 +50,13 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
     which = ("largest", "smallest", "magnitude", "ends")
     group.add_argument("--which", choices=which, default="largest", help="part of the spectrum (default: largest)")
     group.add_argument("--sigma", type=float, metavar="S", help="eigenvalues nearest to S (shift-invert)")
+    group.add_argument(
+        "--interval",
+        nargs=2,
+        type=float,
+        metavar=("A", "B"),
+        help="all eigenvalues from A to B, e.g. 0 2.5 or -inf 10 (spectrum slicing)",
+    )
     group.add_argument("--tol", type=float, default=1e-8, metavar="T", help="relative residual norm (default: 1e-8)")
     group.add_argument("--certify", action="store_true", help="verify by inertia counts that no eigenvalue is missing")
     group.add_argument(
@@ -120,7 +128,7 @@ def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> 
         return solve(
             A,
             B,
-            min(DEFAULT_PAIR_COUNT, A.shape[0]) if args.k is None else args.k,
+            _pair_count(args, A.shape[0]),
             which=args.which,
             sigma=args.sigma,
             method=method,
@@ -132,12 +140,22 @@ def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> 
             certify=args.certify,
             progress=bar,
             preconditioner=hint,
+            interval=None if args.interval is None else tuple(args.interval),
         )
     except NotConverged as failure:
         return failure.solution
     except NotPositiveDefinite as error:
         more = "; use --b-policy restrict or ridge" if args.b_policy == "error" and B is not None else ""
         raise Mistake(f"{error}{more}") from error
+
+
+def _pair_count(args: argparse.Namespace, n: int) -> int:
+    """The number of eigenpairs; 1, the default of `solve`, for those in an interval."""
+    if args.k is not None:
+        if args.interval is not None:
+            raise Mistake("-k and --interval are both given; all in the interval are computed: leave -k out")
+        return int(args.k)
+    return 1 if args.interval is not None else min(DEFAULT_PAIR_COUNT, n)
 
 
 def _check_outputs(args: argparse.Namespace) -> None:

@@ -1,0 +1,139 @@
+"""All eigenpairs in an interval: count at its ends, then LAPACK, or slice after slice by shift-invert."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..methods.setup import Setup
+from ..planning.choose import choose
+from ..planning.costs import check_fits
+from ..planning.decision import Choice
+from ..planning.plan import Engine
+from ..preparation.definiteness import check_B
+from ..preparation.solver import attached
+from ..preparation.workspace import Workspace
+from ..problem.b_policy import Mended
+from ..problem.operator import plus
+from ..problem.pencil import Pencil
+from ..problem.problem import Problem
+from ..problem.start import generator
+from ..problem.target import Target
+from ..run.loop import Monitor
+from ..run.progress import progress_bar
+from ..run.reason import Reason
+from ..solution.back_transform import present
+from ..solution.solution import Solution
+from ..system.budget import Budget
+from ..verification.bounds import bounds_of
+from ..verification.completeness import Verified
+from ..verification.verdict import BY_LAPACK, UNFINISHED, Verdict
+from .cuts import Counter
+from .ends import Ends, counted_ends
+from .parts import Part, chosen, joined, kept
+from .sweep import Sweep, ran, slice_tolerance
+
+COUNTED = Verdict(
+    "certified", "inertia counts at the ends of the interval and of its slices agree with the pairs found"
+)
+UNCLEAR = Verdict(
+    "probed", "inertia counts agree with the pairs found, but eigenvalues are too near to an end to be counted for sure"
+)
+
+
+class Found(NamedTuple):
+    """The pairs, why their computation ended, and the set-up that they come from."""
+
+    part: Part
+    reason: Reason
+    verdict: Verdict
+    setup: Setup
+
+
+def all_within(problem: Problem, pencil: Pencil, mended: Mended, began: float) -> Solution:
+    """Every eigenpair in the interval of the problem, in ascending order."""
+    plan = choose(problem, pencil)
+    workspace = Workspace(problem, pencil, plan, generator(problem.rng), budget=Budget(problem.rule.time_limit))
+    _form(workspace)
+    ends, counter = None, Counter(workspace.products().setup, slice_tolerance(problem.rule))
+    if plan.candidates[0].engine is not Engine.LAPACK:
+        ends = _counted(workspace, counter)
+    count = 0 if ends is None else ends.count
+    with progress_bar(problem.progress, count) as show:
+        monitor = Monitor(problem.callback, show)
+        found = None
+        if workspace.plan.candidates[0].engine is Engine.LAPACK:
+            found = _by_lapack(workspace, monitor)
+        if found is None:
+            found = _by_slices(workspace, monitor, counter, _counted(workspace, counter) if ends is None else ends)
+    part, reason, verdict, setup = found
+    workspace.problem = replace(problem, k=int(part.pairs.values.size))
+    verified = Verified(part.pairs, reason, verdict)
+    return present(workspace, setup, monitor, verified, mended, began, part.bounds)
+
+
+def _form(workspace: Workspace) -> None:
+    """Compute the entries of operators that the plan needs."""
+    plan = workspace.plan
+    if plan.forms_A or plan.forms_B:
+        workspace.form(A=plan.forms_A, B=plan.forms_B)
+        if workspace.formed_A and plan.candidates[0].engine is not Engine.LAPACK:
+            workspace.decide(Choice.FORMED_A, n=workspace.pencil.n)
+
+
+def _scaled(workspace: Workspace) -> tuple[float, float]:
+    """The interval in the units of the scaled pair."""
+    assert workspace.problem.interval is not None
+    a, b = workspace.problem.interval
+    return a / workspace.pencil.unit, b / workspace.pencil.unit
+
+
+def _counted(workspace: Workspace, counter: Counter) -> Ends:
+    """Count at the ends; the number of eigenvalues may show that LAPACK is faster."""
+    check_B(workspace)
+    pencil = workspace.pencil
+    a, b = _scaled(workspace)
+    check_fits(plus(pencil.A, -counter.radius, pencil.B), "A − τB")
+    ends = counted_ends(counter, a, b)
+    low, high, unit = ends.low.decided, ends.high.decided, pencil.unit
+    workspace.decide(Choice.COUNTED, low=low.tau * unit, high=high.tau * unit, below=low.below, above=high.below)
+    if ends.count:
+        workspace.plan = choose(replace(workspace.problem, k=ends.count), pencil)
+        _form(workspace)
+    return ends
+
+
+def _by_lapack(workspace: Workspace, monitor: Monitor) -> Found | None:
+    """The pairs from one decomposition; None if B is not definite, or if residuals miss the tolerance."""
+    try:
+        _, solver = attached(workspace.products().setup, None)
+    except NotPositiveDefinite:
+        # slicing can do with a semidefinite B
+        return None
+    products, (a, b) = workspace.products(solver=solver), _scaled(workspace)
+    setup = workspace.setup(products, Target.LARGEST, window=(a, b))
+    workspace.budget.begin()
+    reason, pairs = ran(setup, workspace.problem.rule, monitor, products.found)
+    if reason is Reason.UNCONFIRMED:
+        return None
+    part = kept(Part(pairs, bounds_of(pairs, products.n)), a, b)
+    workspace.decide(Choice.LAPACK, k=part.pairs.values.size, n=products.n)
+    return Found(part, reason, BY_LAPACK if reason.converged else UNFINISHED, setup)
+
+
+def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: Ends) -> Found:
+    """The pairs of all slices; those of the slices so far after an interrupt, or when time runs out."""
+    sweep = Sweep(workspace, monitor, counter)
+    sweep.over(ends)
+    workspace.decide(Choice.SLICED, **sweep.figures())
+    part, verdict = joined(counter.products, sweep.found), UNFINISHED
+    if sweep.reason.converged:
+        below, above = ends.beyond
+        part = chosen(part, np.arange(below, part.pairs.values.size - above))
+    part = kept(part, *ends.undecided)
+    if sweep.reason.converged:
+        verdict = COUNTED if ends.clear else UNCLEAR
+    return Found(part, sweep.reason, verdict, sweep.setup)

@@ -1,0 +1,94 @@
+"""The pairs of slices: sorted, B-orthogonal to those of other slices, bounded, and joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg.reductions import gram
+from ..methods.setup import Setup
+from ..problem.products import Products
+from ..run.iteration import RitzBlock
+from ..typing import Array
+from ..verification.bounds import Bounds, bounds_of
+from ..verification.residuals import COLUMNS, Pairs, measured
+from .slices import Slice
+
+# Vectors of two slices whose B-inner products are below this power of eps are left as they are.
+ORTHOGONAL_EXPONENT = 2 / 3
+
+
+class Part(NamedTuple):
+    """Pairs in ascending order, and the bounds of their errors."""
+
+    pairs: Pairs
+    bounds: Bounds
+
+
+def taken(pairs: Pairs, chosen: Array) -> Pairs:
+    """The pairs with these indices."""
+    return replace(pairs.taken(chosen), spare=None)
+
+
+def bounded(pairs: Pairs, setup: Setup, part: Slice) -> Part:
+    """The pairs of a slice in ascending order; all other eigenvalues are beyond its cuts."""
+    pairs = taken(pairs, np.argsort(pairs.values, kind="stable"))
+    assert pairs.sigma is not None
+    tiny = float(np.finfo(float).tiny) ** 0.25
+    thetas = 1 / np.maximum(np.abs(pairs.values - pairs.sigma), tiny)
+    beyond = np.where(pairs.values > pairs.sigma, part.high.tau - pairs.sigma, pairs.sigma - part.low.tau)
+    pairs.gaps = thetas - 1 / np.maximum(beyond, tiny)
+    return Part(pairs, bounds_of(pairs, setup.products.n))
+
+
+def orthogonalised(pairs: Pairs, setup: Setup, found: Sequence[Part]) -> Pairs:
+    """The pairs of a slice, made B-orthogonal to those of other slices and measured again, where they are not.
+
+    Vectors of different slices are orthogonal as far as their residuals are small beside the distances of the values.
+    """
+    products = setup.products
+    _, BX = products.monitoring.in_double(pairs.vectors)
+    coefficients = [gram(part.pairs.vectors, BX) for part in found]
+    if max(float(np.abs(C).max(initial=0.0)) for C in coefficients) <= products.eps**ORTHOGONAL_EXPONENT:
+        return pairs
+    X = pairs.vectors - sum(part.pairs.vectors @ C for part, C in zip(found, coefficients, strict=True))
+    return measured(setup, RitzBlock(pairs.values, X, lambda values: np.arange(values.size)))
+
+
+def joined(products: Products, parts: Sequence[Part]) -> Part:
+    """The parts as one."""
+    if not parts:
+        none, double = np.zeros(0), np.result_type(products.dtype, np.float64)
+        empty = Pairs(none, np.zeros((products.n, 0), double), *(np.zeros((1, 0)),) * 3, *(none,) * 5, gaps=none)
+        return Part(empty, Bounds(none, none, np.zeros(0, int)))
+    if len(parts) == 1:
+        return parts[0]
+
+    columns = {name: np.concatenate([getattr(part.pairs, name) for part in parts], axis=-1) for name in COLUMNS}
+    pairs = replace(parts[0].pairs, **columns, gaps=None, sigma=None)
+    labels, clusters = 0, []
+    for part in parts:
+        clusters.append(part.bounds.clusters + labels)
+        labels += int(part.bounds.clusters.max(initial=-1)) + 1
+    values = np.concatenate([part.bounds.values for part in parts])
+    angles = np.concatenate([part.bounds.angles for part in parts])
+    return Part(pairs, Bounds(values, angles, np.concatenate(clusters)))
+
+
+def kept(part: Part, a: float, b: float) -> Part:
+    """The pairs whose values lie in [a, b], as far as their error bounds can tell."""
+    pairs, bounds = part
+    errors = np.maximum(bounds.values, pairs.noise)
+    return chosen(part, np.flatnonzero((pairs.values >= a - errors) & (pairs.values <= b + errors)))
+
+
+def chosen(part: Part, indices: Array) -> Part:
+    """The pairs with these indices, which are ascending."""
+    pairs, bounds = part
+    if indices.size == pairs.values.size:
+        return part
+    _, clusters = np.unique(bounds.clusters[indices], return_inverse=True)
+    return Part(taken(pairs, indices), Bounds(bounds.values[indices], bounds.angles[indices], clusters))
