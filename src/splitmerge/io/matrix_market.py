@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import scipy.io
 
 from ..solution.store.guard import UnreadableFile, check_memory, foreign, quoted
 from .entry import Entry, check_size, read_entry
+from .number_text import NumberText
 
 CHUNK_BYTES = 65_536
 MAX_COMMENT_BYTES = 1_000_000
-# The longest entry that is plausible; a compressed file with more text than this per entry is not read to its end.
+# The longest entry that is plausible; a compressed file with more blanks than this per entry is not read to its end.
 MAX_ENTRY_BYTES = 256
 # Bytes in memory per entry: two indices and a complex value, and once more for the conversion.
 ENTRY_MEMORY = 48
 DENSE_ENTRY_MEMORY = 16
-# The shortest entries: "1 1\n" and "1\n"
-LEAST_ENTRY_BYTES = {"coordinate": 4, "array": 2}
 
 TEXT = bytes(range(32, 127)) + bytes(range(128, 256)) + b"\t\n\r\f\v"
 FIELDS = ("real", "double", "complex", "integer", "unsigned-integer", "pattern")
@@ -32,18 +32,46 @@ SYMMETRIES = ("general", "symmetric", "hermitian")
 
 @dataclass(frozen=True)
 class _Header:
+    """What the first lines say; `numbers` is how many numbers follow."""
+
     layout: str
-    rows: int
-    columns: int
+    is_whole: bool
     entries: int
+    numbers: int
+
+
+class _Repaired:
+    """The text as SciPy needs it: it ends with a newline, and exponents after the header begin with an E."""
+
+    FORTRAN = bytes.maketrans(b"Dd", b"Ee")
+
+    def __init__(self, file: BinaryIO, head_bytes: int) -> None:
+        self._file = file
+        self._head = file.read(head_bytes)
+        self._ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        if self._head:
+            end = len(self._head) if size < 0 else size
+            head, self._head = self._head[:end], self._head[end:]
+            return head
+        data = self._file.read(size).translate(self.FORTRAN)
+        if not data and not self._ended:
+            self._ended = True
+            return b"\n"
+        return data
 
 
 def read_matrix_market(path: Path) -> Mapping[str, Entry]:
     """The matrix of the file, with symmetric storage expanded."""
     is_compressed = path.name.lower().endswith(".gz")
-    _scan(_chunks(path, is_compressed))
-    with foreign("the file is corrupt, or its format does not match its suffix"):
-        matrix: Any = scipy.io.mmread(path, spmatrix=False)
+    head_bytes, needs_repair = _scan(_chunks(path, is_compressed))
+    file: Any
+    with gzip.open(path) if is_compressed else path.open("rb") as file:
+        source: Any = _Repaired(file, head_bytes) if needs_repair else path
+        with foreign("the file is corrupt, or its format does not match its suffix"):
+            matrix: Any = scipy.io.mmread(source, spmatrix=False)
     return {"matrix": read_entry(matrix)}
 
 
@@ -55,33 +83,34 @@ def _chunks(path: Path, is_compressed: bool) -> Iterator[bytes]:
             try:
                 chunk = file.read(CHUNK_BYTES)
             except (OSError, EOFError, zlib.error) as error:
-                raise UnreadableFile(f"the file is corrupt: {quoted(str(error))}") from error
+                raise UnreadableFile(f"the file is corrupt: {quoted(str(error))}; compress it again") from error
             if not chunk:
                 return
             yield chunk
 
 
-def _scan(chunks: Iterator[bytes]) -> None:
-    """Refuse a file whose header is not plausible, or that is not text as long as its header asks for."""
+def _scan(chunks: Iterator[bytes]) -> tuple[int, bool]:
+    """Refuse a file whose header is not plausible, or that does not consist of as many numbers as its header asks for.
+
+    Returns the length of the header, and whether SciPy needs the text repaired.
+    """
     head, body = _head(chunks)
     header = _parsed(head)
-    least = header.entries * LEAST_ENTRY_BYTES[header.layout]
-    most = header.entries * MAX_ENTRY_BYTES + MAX_COMMENT_BYTES
-    length = len(body)
-    line = len(head) + 1
-    if body:
-        _check_text(body, line)
-    for chunk in chunks:
-        length += len(chunk)
-        line += chunk.count(b"\n")
-        _check_text(chunk, line)
-        if length > most:
-            raise UnreadableFile(f"more text follows than {header.entries} entries take; check the size in its header")
-    # the last line may end without a newline
-    if length + 1 < least:
+    numbers = NumberText(len(head) + 1, whole=header.is_whole)
+    length, last = 0, b"\n"
+    for chunk in itertools.chain([body] if body else [], chunks):
+        length, last = length + len(chunk), chunk[-1:]
+        numbers.feed(chunk)
+        if numbers.count > header.numbers or length > header.entries * MAX_ENTRY_BYTES + MAX_COMMENT_BYTES:
+            told = f"line {numbers.line}: more follows than {header.entries} entries"
+            raise UnreadableFile(f"{told}; check the size and the type in the header")
+    numbers.end()
+    if numbers.count != header.numbers:
         raise UnreadableFile(
-            f"the file is truncated: line {len(head)} declares {header.entries} entries, and {length} bytes follow"
+            f"the file is truncated: line {len(head)} asks for {header.entries} entries, which are {header.numbers} "
+            f"numbers, and {numbers.count} follow"
         )
+    return sum(len(line) + 1 for line in head), numbers.has_fortran_exponents or last != b"\n"
 
 
 def _head(chunks: Iterator[bytes]) -> tuple[list[bytes], bytes]:
@@ -92,12 +121,12 @@ def _head(chunks: Iterator[bytes]) -> tuple[list[bytes], bytes]:
         text += chunk
         lines = text.split(b"\n")
         for number, line in enumerate(lines[:-1], 1):
-            if line.strip() and not line.startswith(b"%"):
+            if line.strip() and not line.lstrip().startswith(b"%"):
                 return lines[:number], b"\n".join(lines[number:])
         if len(text) > MAX_COMMENT_BYTES:
             raise UnreadableFile("no size of the matrix is in the first megabyte; remove comments")
     lines = text.split(b"\n")
-    if lines[-1].strip() and not lines[-1].startswith(b"%"):
+    if lines[-1].strip() and not lines[-1].lstrip().startswith(b"%"):
         return lines, b""
     raise UnreadableFile("the file is truncated: it ends before the line with the size of the matrix")
 
@@ -111,7 +140,7 @@ def _check_text(chunk: bytes, line: int) -> None:
 
 
 def _parsed(lines: list[bytes]) -> _Header:
-    layout, symmetry = _banner(lines[0])
+    layout, field, symmetry = _banner(lines[0])
     words = lines[-1].split()
     count = 3 if layout == "coordinate" else 2
     if len(words) != count or not all(re.fullmatch(rb"\d{1,18}", word) for word in words):
@@ -126,21 +155,23 @@ def _parsed(lines: list[bytes]) -> _Header:
         entries = rows * columns if symmetry == "general" else rows * (rows + 1) // 2
         check_size(rows, columns, entries)
         check_memory(rows * columns * DENSE_ENTRY_MEMORY, f"a dense matrix of order {rows}")
-    return _Header(layout, rows, columns, entries)
+    values = {"pattern": 0, "complex": 2}.get(field, 1)
+    return _Header(layout, "integer" in field, entries, entries * (values + 2 * (layout == "coordinate")))
 
 
-def _banner(line: bytes) -> tuple[str, str]:
-    """Layout and symmetry from the first line."""
+def _banner(line: bytes) -> tuple[str, str, str]:
+    """Layout, field and symmetry from the first line."""
     if line.startswith(b"\xef\xbb\xbf"):
         raise UnreadableFile("line 1 begins with a byte order mark; save the file as plain text without one")
     words = line.decode("latin1").lower().split()
     if len(words) != 5 or words[0] != "%%matrixmarket":
         raise UnreadableFile('line 1 should be "%%MatrixMarket matrix coordinate real symmetric" or alike')
     kind, layout, field, symmetry = words[1:]
-    if kind != "matrix" or layout not in LEAST_ENTRY_BYTES or field not in FIELDS:
+    known = kind == "matrix" and layout in ("coordinate", "array") and field in FIELDS
+    if not known or (layout == "array" and field == "pattern"):
         raise UnreadableFile(f"line 1: a {quoted(' '.join(words[1:4]))} is not read; give a matrix of numbers")
     if symmetry == "skew-symmetric":
         raise UnreadableFile("line 1: the matrix is skew-symmetric; a symmetric or Hermitian one is needed")
     if symmetry not in SYMMETRIES:
         raise UnreadableFile(f"line 1: unknown symmetry {quoted(symmetry)!r}; use one of {', '.join(SYMMETRIES)}")
-    return layout, symmetry
+    return layout, field, symmetry
