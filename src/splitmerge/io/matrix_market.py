@@ -115,20 +115,26 @@ def _scan(chunks: Iterator[bytes]) -> tuple[int, bool]:
 
 def _head(chunks: Iterator[bytes]) -> tuple[list[bytes], bytes]:
     """The lines up to that of the size, and what has been read beyond it."""
-    text = b""
+    lines: list[bytes] = []
+    rest, length = b"", 0
     for chunk in chunks:
-        _check_text(chunk, text.count(b"\n") + 1)
-        text += chunk
-        lines = text.split(b"\n")
-        for number, line in enumerate(lines[:-1], 1):
-            if line.strip() and not line.lstrip().startswith(b"%"):
-                return lines[:number], b"\n".join(lines[number:])
-        if len(text) > MAX_COMMENT_BYTES:
+        _check_text(chunk, len(lines) + 1)
+        length += len(chunk)
+        *whole, rest = (rest + chunk).split(b"\n")
+        for place, line in enumerate(whole, 1):
+            lines.append(line)
+            if _is_size(line):
+                return lines, b"\n".join([*whole[place:], rest])
+        if length > MAX_COMMENT_BYTES:
             raise UnreadableFile("no size of the matrix is in the first megabyte; remove comments")
-    lines = text.split(b"\n")
-    if lines[-1].strip() and not lines[-1].lstrip().startswith(b"%"):
-        return lines, b""
+    if _is_size(rest):
+        return [*lines, rest], b""
     raise UnreadableFile("the file is truncated: it ends before the line with the size of the matrix")
+
+
+def _is_size(line: bytes) -> bool:
+    """Is it the first line that is neither blank nor a comment?"""
+    return line.strip() != b"" and not line.lstrip().startswith(b"%")
 
 
 def _check_text(chunk: bytes, line: int) -> None:

@@ -88,7 +88,9 @@ def _sparse(archive: Archive) -> Entry:
     _check_lengths(layouts, rows)
     data, *parts = (archive.read(name) for name in names)
     check_numbers(data, "data", {"bsr": 3, "dia": 2}.get(form, 1))
-    matrix = _assembled(form, native(data), [native(part) for part in parts], rows)
+    # SciPy has no sparse matrices in half precision
+    data = data.astype(np.float32) if data.dtype.kind == "f" and data.dtype.itemsize == 2 else native(data)
+    matrix = _assembled(form, data, [native(part) for part in parts], rows)
     return Entry(matrix.shape, matrix.dtype, lambda: matrix, f"dtype {matrix.dtype}")
 
 
