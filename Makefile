@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench goldens clean
+.PHONY: help install demo test test-slow lint bench goldens hostile clean
 
 help:
 	@echo "make install    a virtual environment with all that development needs"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      speed as ratios"
 	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
+	@echo "make hostile    do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
 	@echo "make clean      remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
@@ -47,6 +48,9 @@ bench: install
 
 goldens: install
 	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)
+
+hostile: install
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(or $(SEED),0) --commands 100
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis
