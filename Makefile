@@ -7,7 +7,7 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench goldens fuzz clean
+.PHONY: help install demo test test-slow lint bench goldens fuzz hostile clean
 
 help:
 	@echo "make install    a virtual environment with all that development needs"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench      speed as ratios"
 	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make fuzz       search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
+	@echo "make hostile    do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
 	@echo "make clean      remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
@@ -53,6 +54,9 @@ goldens: install
 
 fuzz: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs 2
+
+hostile: install
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(SEED) --commands 100
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

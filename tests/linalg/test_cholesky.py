@@ -129,7 +129,7 @@ class TestRefused:
         pivots = np.ones(8)
         pivots[row] = -0.25
         L = np.eye(8) + np.tril(normal(np.random.default_rng(0), (8, 8), dtype), -1)
-        with pytest.raises(sm.NotPositiveDefinite, match=rf"pivot {row} .* is -0\.25: B is indefinite"):
+        with pytest.raises(sm.NotPositiveDefinite, match=rf"pivot {row} .* is -0\.25; B is indefinite"):
             DenseFactor(hermitian((L * pivots) @ L.conj().T))
 
     @pytest.mark.parametrize("row", [0, 3, 7])

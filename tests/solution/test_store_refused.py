@@ -73,7 +73,7 @@ class TestRefused:
         refused(path, "broken, or not a file")
 
     def test_directory_and_missing(self, tmp_path):
-        refused(tmp_path, "is a directory")
+        refused(tmp_path, "this is a folder")
         with pytest.raises(FileNotFoundError, match="nowhere"):
             sm.load(tmp_path / "nowhere")
         with pytest.raises(FileNotFoundError):

@@ -117,7 +117,6 @@ def test_a_chain_of_overlaps_is_one_cluster():
         assert found.clusters.tolist() == [0, 0, 0, 1]
 
 
-@pytest.mark.xfail(reason="what overlaps with a later, wider interval is a cluster of its own", strict=True)
 def test_the_mirror_image_has_the_same_clusters():
     values, errors = np.array([-9.0, -2.5, -1.5, -1.0]), np.array([0.1, 0.1, 0.1, 2.0])
     found = bound(values, errors, np.zeros(4), np.full(4, math.inf))

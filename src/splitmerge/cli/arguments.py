@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NoReturn
@@ -85,10 +86,16 @@ def epilog(examples: str, *more: str) -> str:
 
 def check_writable(path: str, option: str, inputs: Sequence[str | None] = ()) -> None:
     """Raise `Mistake` if a path is not writable or is an input file, before any computation."""
+    from ..solution.store.replacement import UnwritableFile, check_replaceable
+
     file = Path(path)
     folder = file.parent
-    if file.is_dir():
-        raise Mistake(f"{option} {path}: this is a folder; give a file")
+    try:
+        check_replaceable(path)
+    except UnwritableFile as error:
+        raise Mistake(f"{option} {error}") from error
+    except (OSError, ValueError) as error:
+        raise Mistake(f"{option} {path}: {getattr(error, 'strerror', None) or error}; give another path") from error
     if not folder.is_dir():
         raise Mistake(f"{option} {path}: there is no folder {folder}; create it first")
     if not os.access(file if file.exists() else folder, os.W_OK):
@@ -96,6 +103,19 @@ def check_writable(path: str, option: str, inputs: Sequence[str | None] = ()) ->
     for source in inputs:
         if source is not None and file.exists() and _same(file, source):
             raise Mistake(f"{option} {path}: this is an input file; give another path")
+
+
+@contextmanager
+def writing(path: str, option: str) -> Iterator[None]:
+    """Turn a failure to write a file into `Mistake`, which names the option and the file."""
+    from ..solution.store.replacement import UnwritableFile
+
+    try:
+        yield
+    except UnwritableFile as error:
+        raise Mistake(f"{option} {error}") from error
+    except OSError as error:
+        raise Mistake(f"{option} {path}: {error.strerror or error}") from error
 
 
 def _same(file: Path, source: str) -> bool:

@@ -71,7 +71,7 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
             if gap > together:
                 angles[i] = together / gap
                 bounds[i] = min(e[i], together * together / gap + w[i])
-    return Bounds(np.array(bounds), np.array(angles), np.array(labels))
+    return Bounds(np.array(bounds), np.array(angles), np.array(labels, dtype=int))
 
 
 def _clustered(values: list[float], errors: list[float]) -> list[list[int]]:

@@ -73,7 +73,7 @@ class Pairs:
         """The same pairs in the order in which `order` ranks ascending values; rounding may have exchanged some."""
         ascending = np.argsort(self.values, kind="stable")
         chosen = ascending[order(self.values[ascending])]
-        if (np.diff(chosen) == 1).all():
+        if (self.values[chosen] == self.values).all():
             return self
         return self.taken(chosen)
 

@@ -33,7 +33,8 @@ class TestAnswers:
         sol = sm.solve(HELD, M, 5, which="smallest", method=LO(preconditioner), rng=0)
         check(sol, HELD, M, 5, "smallest")
         assert sol.counts.B_solves == sol.counts.K_solves == 0
-        assert sol.verdict == "probed"
+        # two factorisations of a matrix of this size cost less than a probe
+        assert sol.verdict == "certified"
 
     @pytest.mark.parametrize("preconditioner", [None, sm.Diagonal(), sm.Exact(), sm.LowRank(4)], ids=repr)
     def test_largest(self, preconditioner):

@@ -6,12 +6,13 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read
+from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read, writing
 from ..names import look_up
 from ..output import complain, say, say_json
 
 if TYPE_CHECKING:
     from ...bench.contest import Entry
+    from ...bench.report import Table
 
 EXAMPLES = """\
   splitmerge compare K.mtx M.mtx                              all methods, for the largest eigenvalue
@@ -115,22 +116,31 @@ def _collect(args: argparse.Namespace, A: Any, B: Any, chosen: list[str] | None,
 def _show(args: argparse.Namespace, entries: list[Entry]) -> None:
     from ...bench.contest import table
     from ...bench.provenance import provenance
-    from ..show import table as as_lines
 
     files = [file for file in (args.A, args.B) if file is not None]
     origin = provenance(args.typed, args.seed) | {"threads": args.threads}
     caption = f"{' and '.join(files)}: {args.k} {args.which}, relative residual {args.tol:g}"
     found = table(entries, caption)
-    if args.report is not None:
-        from ...bench.report import Report, Section, write
-
-        summary = (f"Every method on {' and '.join(files)}, run in sequence and evaluated by the same code.",)
-        write(Report("Comparison", summary, (Section("Methods", (found,)),), origin), args.report)
     if args.json:
         say_json({"entries": [entry.to_dict() for entry in entries], "files": files, "provenance": origin})
-        return
+    else:
+        _say_table(found, entries)
+    # after the table, which a failure to write must not cost
+    if args.report is not None:
+        from ...bench.report import Report, Section, html
+        from ...solution.store.replacement import replace_text
+
+        summary = (f"Every method on {' and '.join(files)}, run in sequence and evaluated by the same code.",)
+        report = Report("Comparison", summary, (Section("Methods", (found,)),), origin)
+        with writing(args.report, "--report"):
+            replace_text(args.report, html(report))
+
+
+def _say_table(found: Table, entries: list[Entry]) -> None:
+    from ..show import table as as_lines
+
     words = sum(not column.numeric for column in found.columns)
     body = [[cell.text for cell in row] for row in found.rows]
     lines = as_lines([column.name for column in found.columns], body, words)
     notes = [f"{entry.name}: {entry.why}" for entry in entries if entry.outcome != "right" and entry.why]
-    say("\n".join([caption, *lines, *(["", *notes] if notes else [])]))
+    say("\n".join([found.caption, *lines, *(["", *notes] if notes else [])]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import Code, Mistake, add_common, add_json, check_writable, epilog
+from ..arguments import Code, Mistake, add_common, add_json, check_writable, epilog, writing
 from ..output import say, say_json
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     title = f"Synthetic pair, n = {args.n}, κ(A) = 100, κ(B) = {args.kappa:g}"
     rows = compare(args.n, args.kappa, args.seed)
     if picture:
-        draw(rows, title, Path(args.out))
+        with writing(args.out, "--out"):
+            draw(rows, title, Path(args.out))
     if args.json:
         from ...bench.provenance import provenance
 
@@ -101,6 +102,7 @@ def compare(n: int, kappa: float, seed: int) -> list[Row]:
     import scipy.linalg
 
     from ...gallery import synthetic_pair
+    from ...run.reason import Reason
     from ...run.rules import SineAngle
     from ...solve import solve
 
@@ -116,7 +118,10 @@ def compare(n: int, kappa: float, seed: int) -> list[Row]:
 
         # a timed run without callback, then a run that records sin θ for the plot
         solution = solve(A, B, method=method, stop=SineAngle(u, SINE_TOLERANCE), rng=seed)
-        solve(A, B, method=method, stop=SineAngle(u, SINE_TOLERANCE), rng=seed, callback=watch)
+        watched = solve(A, B, method=method, stop=SineAngle(u, SINE_TOLERANCE), rng=seed, callback=watch)
+        if Reason.INTERRUPTED in (solution.reason, watched.reason):
+            # solve returns what it has; the comparison has no use for a part of it
+            raise KeyboardInterrupt
         error = abs(float(solution.eigenvalues[0]) - float(values[0])) / float(values[0])
         rows.append(Row(name, solution, error, sines))
     return rows
@@ -178,6 +183,8 @@ def draw(rows: list[Row], title: str, path: Path) -> None:
     """Plot sin θ against products with A, a machine-independent cost, on logarithmic axes."""
     from matplotlib.figure import Figure
 
+    from ...solution.store.replacement import replaced
+
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     for i, row in enumerate(rows):
@@ -187,4 +194,5 @@ def draw(rows: list[Row], title: str, path: Path) -> None:
     axes.set(xlabel="products with A", ylabel="sin θ to the leading eigenvector", title=title)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=120)
+    with replaced(path) as file:
+        figure.savefig(file, dpi=120, format=path.suffix[1:].lower() or None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from ..arguments import Code, Mistake, add_common, add_json, epilog
@@ -17,6 +18,8 @@ TARGETS = {
     "claims": "every claim of the paper with a verdict, after the measurements it needs",
     "all": "all targets",
 }
+# Suffixes of the files that are written.
+RESULTS = (".json", ".csv", ".html", ".png", ".svg")
 EXAMPLES = """\
   splitmerge reproduce all --quick --out out/paper      all targets with two starts, in a few minutes
   splitmerge reproduce table1                           100 starts as in the paper, less than an hour on two cores
@@ -67,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     from ...bench.reproduce.claims import CLAIMS
     from ...errors import NotConverged
 
+    _check_folder(args.out)
     try:
         outcome = reproduce(
             args.target,
@@ -98,3 +102,14 @@ def run(args: argparse.Namespace) -> int:
             lines.append(f"  {judgement.word:<15} {claim.statement} {judgement.figures}")
     say("\n".join([*lines, *(f"wrote {path}" for path in outcome.files)]))
     return Code.SUCCESS
+
+
+def _check_folder(out: str) -> None:
+    """Refuse a folder in which a device, a pipe or a socket has a name that one of the results may have."""
+    from ...solution.store.replacement import UnwritableFile, check_replaceable
+
+    try:
+        for path in (found for suffix in RESULTS for found in Path(out).rglob(f"*{suffix}")):
+            check_replaceable(path)
+    except UnwritableFile as error:
+        raise Mistake(f"--out {error}") from error

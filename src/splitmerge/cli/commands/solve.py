@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read
+from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read, writing
 from ..output import complain, say, say_json
 
 if TYPE_CHECKING:
@@ -175,26 +175,29 @@ def _keep(args: argparse.Namespace, solution: Solution) -> list[str]:
         if path is None:
             continue
         try:
-            write(args, solution)
-        except OSError as error:
-            failures.append(f"{option} {path}: {error.strerror or error}")
+            with writing(path, option):
+                write(args, solution)
+        except Mistake as failure:
+            failures.append(str(failure))
     return failures
 
 
 def _save(args: argparse.Namespace, solution: Solution) -> None:
+    from ...solution.store.replacement import replace_text
     from ..show import as_csv
 
     if Path(args.output).suffix.lower() == ".csv":
-        Path(args.output).write_text(as_csv(solution), encoding="utf-8")
+        replace_text(args.output, as_csv(solution))
     else:
         solution.save(args.output)
 
 
 def _report(args: argparse.Namespace, solution: Solution) -> None:
-    from ...bench.report import write
+    from ...bench.report import html
+    from ...solution.store.replacement import replace_text
     from ..page import report_of
 
-    write(report_of(solution, _files(args), args.typed, args.seed), args.report)
+    replace_text(args.report, html(report_of(solution, _files(args), args.typed, args.seed)))
 
 
 def _show(args: argparse.Namespace, solution: Solution) -> None:

@@ -7,14 +7,13 @@ Sᴴu = 0. The record is not prewhitened, and there is no frequency grid: the ω
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...checks import real, whole
 from ...errors import NotPositiveDefinite
 from ...problem.b_policy import BReport, check_policy, mend
-from ...solution.solution import Solution
 from ...solve import solve
 from ...typing import Array
 from .frames import covariance, fit, given_covariance, record
@@ -162,7 +161,15 @@ def _noise_covariance(noise: Array | None, m: int) -> Array | None:
     return noise[:m, :m] if noise.ndim == 2 else covariance(noise, m)
 
 
-def _all_pairs(R: Array, N: Array | None, dimension: int, b_policy: str) -> Solution:
+class _Pairs(NamedTuple):
+    """All eigenpairs, the largest first, and what was done to the covariance of the noise."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+    b_report: BReport | None
+
+
+def _all_pairs(R: Array, N: Array | None, dimension: int, b_policy: str) -> _Pairs:
     """Return all eigenpairs of (R, N) under the policy; there must be more than `dimension`."""
     try:
         report = mend(R, N, b_policy).report
@@ -171,7 +178,12 @@ def _all_pairs(R: Array, N: Array | None, dimension: int, b_policy: str) -> Solu
             raise ValueError(
                 f"the covariance of noise has rank {pairs}, but it must exceed {dimension}; give other noise"
             )
-        return solve(R, N, pairs, rng=0, b_policy=b_policy)
+        if report is not None and report.ridge:
+            # next to the largest, which live where N is nothing but the ridge, the others would be lost
+            sol = solve(R, N, pairs, which="smallest", rng=0, b_policy=b_policy)
+            return _Pairs(sol.eigenvalues[::-1], sol.eigenvectors[:, ::-1], sol.b_report)
+        sol = solve(R, N, pairs, rng=0, b_policy=b_policy)
+        return _Pairs(sol.eigenvalues, sol.eigenvectors, sol.b_report)
     except NotPositiveDefinite as error:
         raise NotPositiveDefinite(
             f"the covariance of noise is singular; give a longer record of noise, a smaller order, or b_policy='ridge' "
