@@ -94,7 +94,7 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     if setup.semidefinite:
         _check_finite(products, X)
     if not block.projected or setup.original is not None:
-        X = _refined(products, X, order)
+        X = _refined(setup, X, order)
     pairs = _measured(products, X, setup.inverse)
     pairs.gaps = block.gaps
     return pairs.ordered(order)
@@ -122,7 +122,7 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     if not np.isfinite(X).all():
         return pairs
     rank = np.argsort(np.argsort(pairs.values))
-    better = _measured(products, _refined(products, X / column_norms(X), lambda _: rank), inverse)
+    better = _measured(products, _refined(setup, X / column_norms(X), lambda _: rank), inverse)
     better.gaps, better.spare = pairs.gaps, pairs.spare
     return better.ordered(lambda _: rank)
 
@@ -135,10 +135,12 @@ def _order(setup: Setup) -> Callable[[Array], Array]:
     return lambda values: np.arange(values.size)[::sign]
 
 
-def _refined(products: Products, X: Array, order: Callable[[Array], Array]) -> Array:
-    """Ritz vectors by Rayleigh–Ritz on the span of X; X itself where B is not definite on it."""
+def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array:
+    """Ritz vectors of the given pair on the span of X; X itself where B is not definite on it."""
     try:
-        return rayleigh_ritz(products, X, order)[1]
+        if setup.products.pencil.inverse is None:
+            return rayleigh_ritz(setup.given_pair, X, order)[1]
+        return _swapped_ritz(setup.given_pair, X, *setup.products.pencil.inverse)
     except np.linalg.LinAlgError:
         # its residuals will show what it is worth
         return X
@@ -153,6 +155,21 @@ def rayleigh_ritz(products: Products, X: Array, order: Callable[[Array], Array])
     values, C = eigh(_hermitian(gram(X, AX)), _hermitian(gram(X, BX)))
     chosen = order(values)
     return values[chosen], X @ C[:, chosen]
+
+
+def _swapped_ritz(products: Products, X: Array, sigma: float, sign: int) -> Array:
+    """Rayleigh–Ritz for (B, ±(A − σB)), whose largest values come first; the vectors have B-norm 1.
+
+    For (A, B) itself, rounding of large eigenvalues beside the wanted ones would leave components in all vectors.
+    """
+    X = X.astype(np.result_type(products.dtype, np.float64))
+    AX, BX = products.monitoring.in_double(X)
+    KX = sign * (AX - sigma * BX)
+    lengths = np.sqrt(np.maximum(column_dots(X, KX), np.finfo(float).tiny))
+    X, BX, KX = X / lengths, BX / lengths, KX / lengths
+    _, C = eigh(_hermitian(gram(X, BX)), _hermitian(gram(X, KX)))
+    X, BX = X @ C[:, ::-1], BX @ C[:, ::-1]
+    return np.asarray(X / np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny)))
 
 
 def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
