@@ -56,6 +56,7 @@ def eigsh(
     (array([12., 13.]), (13, 2))
     """
     rng = np.random.default_rng(rng)
+    _check_precision(A, M)
     A, M = (_with_dtype(matrix, name) for matrix, name in zip(as_pair(A, M, "M"), "AM", strict=True))
     is_complex = np.issubdtype(A.dtype, np.complexfloating)
     _check_matrices(A, M, which, mode)
@@ -79,9 +80,7 @@ def eigsh(
     if v0 is not None and not np.any(v0):
         raise ArpackError(-9, {-9: "Starting vector is zero."})
     sigma = _check_sigma(sigma, mode)
-    request = Request(
-        A, k, M, sigma, which, v0, ncv, maxiter, tol, Minv, OPinv, "normal" if sigma is None else mode, rng
-    )
+    request = Request(A, k, M, sigma, which, v0, ncv, maxiter, tol, Minv, OPinv, "normal" if not sigma else mode, rng)
     return request.results(*request.pairs(), vectors_wanted=return_eigenvectors)
 
 
@@ -111,14 +110,18 @@ def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:
             raise ValueError("which='BE' cannot be used with complex matrix A")
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"expected square matrix (shape={A.shape})")
-    if M is not None:
-        if M.shape != A.shape:
-            raise ValueError(f"wrong M dimensions {M.shape}, should be {A.shape}")
-        if np.dtype(M.dtype).char.lower() != np.dtype(A.dtype).char.lower():
-            warnings.warn(
-                "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
-                stacklevel=3,
-            )
+    if M is not None and M.shape != A.shape:
+        raise ValueError(f"wrong M dimensions {M.shape}, should be {A.shape}")
+
+
+def _check_precision(A: Any, M: Any) -> None:
+    """Warn as SciPy does where both matrices say what their dtypes are, and they differ."""
+    dtypes = [getattr(matrix, "dtype", None) for matrix in (A, M)]
+    if None not in dtypes and len({np.dtype(dtype).char.lower() for dtype in dtypes}) > 1:
+        warnings.warn(
+            "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
+            stacklevel=3,
+        )
 
 
 def _check_inverses(M: Any, sigma: Any, Minv: Any, OPinv: Any, mode: str) -> None:

@@ -81,14 +81,24 @@ class Request:
             return self.by_OPinv()
         free = self.maxiter is None and self.Minv is None and self.OPinv is None
         lapack = free and prefers_lapack(self.n, self.k, dense=False)
-        if lapack and self.stands(*(found := self.by_lapack())):
+        if lapack and self.stands(*(found := self.by_lapack())).all():
             return found
         try:
             return self.searched()
         except ArpackNoConvergence:
-            if lapack or not self.can_fall_back or not self.stands(*(found := self.by_lapack())):
+            if lapack or not self.can_fall_back:
                 raise
-            return found
+            return self.proved_by_lapack()
+
+    def proved_by_lapack(self) -> tuple[Array, Array]:
+        """All pairs, and the wanted ones of them, if they stand."""
+        values, vectors = self.by_lapack()
+        done = self.stands(values, vectors)
+        if not done.all():
+            message = f"No convergence (LAPACK, {int(done.sum())}/{self.k} eigenvectors as good as rounding allows)"
+            found = self.results(values[done], vectors[:, done], vectors_wanted=True)
+            raise ArpackNoConvergence(message, *found)
+        return values, vectors
 
     @property
     def can_fall_back(self) -> bool:
@@ -106,18 +116,20 @@ class Request:
             name = "A" if self.mode == "buckling" else "M"
             raise NotPositiveDefinite(re.sub(r"\bB\b", name, str(error))) from error
 
-    def stands(self, values: Array, vectors: Array) -> bool:
-        """Are these pairs as good as the rounding of A and M allows, or as asked for?"""
+    def stands(self, values: Array, vectors: Array) -> Array:
+        """Which of these pairs are as good as the rounding of A and M allows, or as asked for?"""
         A, M = (None if matrix is None else as_dense(adapt(matrix, "A")) for matrix in (self.A, self.M))
         assert A is not None
         finite = np.isfinite(values)
-        values, vectors = values[finite], vectors[:, finite]
+        # an infinite eigenvalue is checked by its reciprocal elsewhere
+        values = np.where(finite, values, 0.0)
         scale = 1.0 if M is None else M.scale
         MV = vectors if M is None else M.matrix @ vectors / scale
         errors = norms(A.matrix @ vectors / A.scale - MV * values)
         sizes = abs(A.norm / A.scale) + np.abs(values) * (1.0 if M is None else abs(M.norm / scale))
         floors = LAPACK_UNITS * float(np.finfo(A.dtype).eps) * sizes * norms(vectors)
-        return bool((errors <= np.maximum(self.tolerance * np.abs(values) * norms(MV), floors)).all())
+        good = errors <= np.maximum(self.tolerance * np.abs(values) * norms(MV), floors)
+        return np.asarray(good | ~finite)
 
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
@@ -177,7 +189,7 @@ class Request:
                         f"{reduced.weight} is not positive definite, as which='SM' needs"
                     ) from error
                 # LAPACK knows which eigenvalues a singular matrix has
-                return self.by_lapack()
+                return self.proved_by_lapack()
         return self.transformed(reduced)
 
     def _plain(self, A: Any, M: Any, which: str) -> bool:
@@ -193,7 +205,7 @@ class Request:
         given = None if self.OPinv is None else aslinearoperator(self.OPinv).matvec
         found = mode_transform(reduced, products, self.k, given)
         if found is None:
-            return self.by_lapack()
+            return self.proved_by_lapack()
         target, transform = found
         problem = Problem(
             A=reduced.A,

@@ -141,7 +141,9 @@ def _target(rng: Rng, request: Request, reference: Reference | None, *, any_targ
 def _extras(rng: Rng, request: Request, problem: Problem, reference: Reference | None, d: tuple[Disguise, ...]) -> None:
     options = request.options
     if rng.random() < 0.15:
-        options["x0"] = _start(rng, problem, reference)
+        start = _start(rng, problem, reference)
+        # an interval has no start
+        options |= {} if "interval" in options else {"x0": start}
     if rng.random() < 0.06:
         options["stop"], request.tol, request.timed = _stop(rng, request, reference)
         options.setdefault("max_steps", STEPS_OF_A_RULE)

@@ -64,14 +64,14 @@ class Workspace:
             parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
         if pencil.inverse is not None:
             parts["original"] = self.products()
-        parts["semidefinite"] = bool(self.semidefinite)
+        parts |= {"semidefinite": bool(self.semidefinite), "max_products": self.max_products}
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:
         """The set-up for the problem's subspace method, by default thick-restart Lanczos."""
         method = self.problem.method
         method = Accelerated() if method is None else method
-        return self.setup(products, target, method=method, max_products=self.max_products, **parts)
+        return self.setup(products, target, method=method, **parts)
 
     def form(self, *, A: bool = False, B: bool = False) -> None:
         """Compute the entries of an operator A or B by its products with the columns of the identity."""

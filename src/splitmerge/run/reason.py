@@ -39,7 +39,8 @@ class Reason(Enum):
     @property
     def failed(self) -> bool:
         """Did the search itself fail, so that another one may succeed?"""
-        return self in (Reason.UNCONFIRMED, Reason.EXHAUSTED, Reason.STAGNATED, Reason.DIVERGED, Reason.MISSED)
+        failures = (Reason.UNCONFIRMED, Reason.EXHAUSTED, Reason.STAGNATED, Reason.DIVERGED)
+        return self in (*failures, Reason.MISSED, Reason.MISCOUNTED)
 
     @property
     def converged(self) -> bool:

@@ -35,6 +35,8 @@ SLICE_PAIRS = 64
 MAX_SLICE_TOL, SEVERAL_TIGHTENING = 1e-8, 1e-2
 # Starts of a slice: a random vector, then the pairs found and as many random vectors as pairs are missing.
 STARTS = 4
+# Solves after which another shift is tried: this many per unknown, and a few more.
+PRODUCTS_PER_UNKNOWN, MORE_PRODUCTS = 2, 1000
 # Columns of a thick-restart basis per pair, when it starts with that many vectors.
 BASIS_COLUMNS_PER_PAIR = 5
 
@@ -80,7 +82,7 @@ class Sweep:
         for sigma, centre in part.shifts:
             setup = self._prepared(part, sigma, centre)
             reason, pairs = self._run(setup, part)
-            if reason not in (Reason.MISCOUNTED, Reason.UNCONFIRMED):
+            if not reason.failed:
                 break
         if reason.converged and self.found:
             pairs = orthogonalised(pairs, setup, self.found)
@@ -97,7 +99,8 @@ class Sweep:
         """The set-up with a shift σ for the eigenvalues of the slice, those nearest to the centre."""
         workspace = self.workspace
         workspace.problem = replace(workspace.problem, k=part.count)
-        setup = prepare(Candidate(Engine.SHIFT_INVERT, sigma=sigma), workspace)
+        limit = PRODUCTS_PER_UNKNOWN * workspace.pencil.n + MORE_PRODUCTS
+        setup = prepare(Candidate(Engine.SHIFT_INVERT, sigma=sigma, max_products=limit), workspace)
         assert setup is not None
         transform = setup.shift_invert
         assert transform is not None

@@ -105,7 +105,7 @@ def _clear_of_eigenvalues(A: Array, M: Array, sigma: float) -> tuple[float, Arra
     """τ = σ, or next to it where A − σM is singular, and A − τM."""
     best, tau, K = 0.0, sigma, A
     for move in MOVES:
-        moved = sigma * (1 + move) if sigma else move * np.abs(A).max() / np.abs(M).max()
+        moved = sigma * (1 + move) if sigma else move * np.abs(A).max() / (np.abs(M).max() or 1.0)
         sizes = np.abs(eigh(A - moved * M, eigvals_only=True))
         clearance = float(sizes.min() / sizes.max()) if sizes.any() else 0.0
         if clearance > best:

@@ -45,7 +45,8 @@ class ThickRestart(SubspaceIteration):
         self.scale = self.products.scale
         # a new start with all k vectors takes 3k columns
         capacity = max(2 * self.k + EXTRA_COLUMNS, 3 * self.k) if max_basis is None else max_basis
-        self.basis = Basis(self.transform, max(capacity, self.k + 4 * setup.width), self.target, setup.rng)
+        least = self.k + max(4 * setup.width, self.k // 2)
+        self.basis = Basis(self.transform, max(capacity, least), self.target, setup.rng)
         if setup.lowest is not None:
             self.basis.known = setup.lowest
         self.advances = 0

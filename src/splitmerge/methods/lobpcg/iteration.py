@@ -65,6 +65,7 @@ class Lobpcg(SubspaceIteration):
         self.block_size = max(self.k, min(usual_block(self.k) if block is None else block, room))
         self.span = Span(self.products, self.block_size, fixed)
         self.steps = 0
+        self.max_steps = setup.max_products / self.block_size
         self.goal = 0.0
         self.values = self.errors = self.residuals = self.floors = self.levels = np.zeros(0)
         self.gradients = np.zeros((self.products.n, 0), self.products.dtype)
@@ -159,7 +160,8 @@ class Lobpcg(SubspaceIteration):
             self.best = (residual, self.steps)
         idle = self.steps - self.best[1]
         at_rounding = residual <= float(self.levels[worst])
-        self.exhausted = idle >= (STAGNATION_STEPS_AT_ROUNDING if at_rounding else STAGNATION_STEPS)
+        given_up = self.steps >= self.max_steps
+        self.exhausted = given_up or idle >= (STAGNATION_STEPS_AT_ROUNDING if at_rounding else STAGNATION_STEPS)
 
     def ritz_pair(self, index: int) -> LobpcgPair:
         """The Ritz pair in place `index`."""
