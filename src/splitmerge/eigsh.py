@@ -116,8 +116,8 @@ def _check_matrices(A: Any, M: Any, which: str, mode: str) -> None:
 
 def _check_precision(A: Any, M: Any) -> None:
     """Warn as SciPy does where both matrices say what their dtypes are, and they differ."""
-    dtypes = [getattr(matrix, "dtype", None) for matrix in (A, M)]
-    if None not in dtypes and len({np.dtype(dtype).char.lower() for dtype in dtypes}) > 1:
+    letters = {np.dtype(matrix.dtype).char.lower() for matrix in (A, M) if hasattr(matrix, "dtype")}
+    if len(letters) > 1:
         warnings.warn(
             "M does not have the same type precision as A. This may adversely affect ARPACK convergence",
             stacklevel=3,

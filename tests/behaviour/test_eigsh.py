@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import eigh
@@ -420,11 +421,25 @@ def test_other_types_and_precisions():
     for function in (scipy_eigsh, sm.eigsh):
         with pytest.raises(ValueError, match="matrix type must be"):
             function(A.astype(np.longdouble), K)
-        with pytest.raises(AttributeError):
-            function(A.tolist(), K)
         with pytest.warns(UserWarning, match="same type precision"):
             w, v = function(A, K, M.astype("d"))
         assert (w.dtype, v.dtype) == (np.float32, np.float32)
+
+
+def test_what_scipy_does_not_take():
+    """Nested lists, data frames and objects without a dtype: as `solve` takes them, without a warning."""
+    A, M = _pair("d")
+
+    class Bare:
+        shape = A.shape
+
+        def __matmul__(self, x):
+            return A @ x
+
+    expected = _expected(A, M, "LA", None)
+    for given in (A.tolist(), pd.DataFrame(A), Bare()):
+        w, _ = sm.eigsh(given, K, M, which="LA", rng=0)
+        np.testing.assert_allclose(np.sort(w), np.sort(expected), rtol=1e-9)
 
 
 def test_asymmetric_matrices_are_refused():

@@ -198,6 +198,9 @@ class ThickRestart(SubspaceIteration):
         if end == self.k or self.basis.V.shape[1] == 0:
             return None
         _, S, _ = self.basis.ritz(end)
+        if S.shape[1] <= self.k:
+            # the basis has no more than the pairs themselves
+            return None
         return self.transform.leave(self.basis.vectors(S[:, self.k : end]))
 
     def renewal(self) -> Array | None:
