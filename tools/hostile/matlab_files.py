@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import zlib
@@ -12,7 +13,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from .draw import Rng, damaged, number, pick
-from .numpy_files import BOMB, N, hostile_array, symmetric
+from .numpy_files import BOMB_BYTES, N, hostile_array, symmetric
 
 
 def _content(rng: Rng) -> dict[str, Any]:
@@ -42,8 +43,7 @@ def level_5(rng: Rng) -> tuple[str, bytes]:
     compress = rng.random() < 0.4
     content = _content(rng)
     if rng.random() < 0.05:
-        content["unasked"] = BOMB.reshape(2000, 2000)
-        compress = True
+        return "A.mat", pick(rng, (_bomb(), damaged(rng, _bomb())))
     scipy.io.savemat(file, content, do_compression=compress)
     data = file.getvalue()
     if rng.random() < 0.3:
@@ -55,6 +55,15 @@ def level_5(rng: Rng) -> tuple[str, bytes]:
     packed = zlib.compress(inner)
     claimed = number(rng) % 2**32 if rng.random() < 0.1 else len(packed)
     return "A.mat", data[:128] + struct.pack("<2I", 15, claimed) + packed + data[136 + length :]
+
+
+@functools.cache
+def _bomb() -> bytes:
+    """A small file with a pair, and a matrix that nobody asks for."""
+    file = io.BytesIO()
+    content = {"A": np.eye(N), "unasked": np.zeros((BOMB_BYTES // 8000, 1000)), "B": np.eye(N)}
+    scipy.io.savemat(file, content, do_compression=True)
+    return file.getvalue()
 
 
 def _tampered(rng: Rng, data: bytes, start: int) -> bytes:
@@ -101,7 +110,8 @@ def _more(rng: Rng, out: Any, h5py: Any) -> None:
         out["M"] = h5py.ExternalLink("/dev/zero", "/x")
         out["K"] = h5py.SoftLink("/nowhere")
     if way == 2:
-        out.create_dataset("K", data=np.zeros((2000, 2000)), compression="gzip", chunks=(500, 500))
+        # not written, so that the file holds nothing of it
+        out.create_dataset("K", shape=(BOMB_BYTES // 8000, 1000), dtype="f8", compression="gzip", chunks=(500, 500))
     if way == 3:
         out.create_dataset("K", shape=(20, 20), dtype="f8", external=[("/dev/zero", 0, 3200)])
     if way == 4:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import warnings
@@ -35,7 +36,8 @@ TYPES = (
     ),
     *("O", "", "x" * 3000, "<f8'; import os; '", "<U99999999", "(2,2)<f8", "<f8,<i4"),
 )
-BOMB = np.zeros(4_000_000)
+# More than a file may take that does not hold it as a matrix; written once, since that takes a second.
+BOMB_BYTES = 240_000_000
 
 
 def symmetric(rng: Rng) -> np.ndarray:
@@ -120,6 +122,22 @@ def npz_bytes(members: Mapping[str, bytes], *, compress: bool = False) -> bytes:
     return file.getvalue()
 
 
+@functools.cache
+def dense_bomb() -> bytes:
+    """A small archive with a pair, and an array that nobody asks for."""
+    members = {f"{name}.npy": npy_bytes(np.eye(N)) for name in "AB"}
+    unasked = np.zeros((BOMB_BYTES // 8000, 1000))
+    return npz_bytes(members | {"unasked.npy": npy_bytes(unasked)}, compress=True)
+
+
+@functools.cache
+def sparse_bomb(name: str) -> bytes:
+    """A sparse matrix of which one part is much too long."""
+    parts = {"indices": np.arange(N), "indptr": np.arange(N + 1), "data": np.ones(N), "shape": np.array([N, N])}
+    parts |= {"format": np.array(b"csr"), name: np.zeros(BOMB_BYTES // 8, parts[name].dtype)}
+    return npz_bytes({f"{name}.npy": npy_bytes(part) for name, part in parts.items()}, compress=True)
+
+
 def dense(rng: Rng) -> tuple[str, bytes]:
     """An .npz of arrays, some of which are hostile, in an archive that may lie about them."""
     names = pick(rng, (("A", "B"), ("K", "M"), ("X",), ("A", "B", "C"), ("A", "a"), ("A\n\x1b[31m", "B")))
@@ -135,9 +153,9 @@ def dense(rng: Rng) -> tuple[str, bytes]:
             "../../x.npy": b"",
         }
         members |= {name: extra[name] for name in rng.permutation(list(extra))[: int(rng.integers(1, 4))].tolist()}
+    data = dense_bomb() if way == 2 else npz_bytes(members, compress=rng.random() < 0.3)
     if way == 2:
-        members["unasked.npy"] = npy_bytes(BOMB.reshape(2000, 2000))
-    data = npz_bytes(members, compress=way == 2 or rng.random() < 0.3)
+        return "P.npz", pick(rng, (data, data, damaged(rng, data), _lying(rng, data)))
     if way == 3:
         return "P.npz", _lying(rng, data)
     if way == 4:
@@ -164,6 +182,8 @@ def _lying(rng: Rng, data: bytes) -> bytes:
 
 def sparse(rng: Rng) -> tuple[str, bytes]:
     """SciPy's .npz with hostile index arrays."""
+    if rng.random() < 0.05:
+        return "S.npz", sparse_bomb(pick(rng, ("indices", "indptr", "data", "shape")))
     A = sp.csr_array(np.where(rng.random((N, N)) < 0.3, symmetric(rng), 0))
     form = pick(rng, ("csr", "csr", "csc", "bsr", "coo", "dia"))
     M = A.asformat(form) if form != "bsr" else A.tobsr((2, 3))
@@ -194,10 +214,14 @@ def hostile_array(rng: Rng, array: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             return array.astype(kind, casting="unsafe")
     if way == 3:
-        return pick(rng, (array[None], array.ravel()[:0], np.array(7), np.array("word"), BOMB, np.array(b"zzz")))
+        return pick(
+            rng, (array[None], array.ravel()[:0], np.array(7), np.array("word"), np.zeros(10_000), np.array(b"zzz"))
+        )
     if way == 4:
         return array[::-1] if array.ndim else array
-    changed = array.astype(object) if array.dtype.kind not in "iuf" else array.astype(np.int64 if way < 8 else float)
+    with np.errstate(all="ignore"):
+        kind = object if array.dtype.kind not in "iuf" else np.int64 if way < 8 else float
+        changed = array.astype(kind)
     if changed.size:
         flat = changed.reshape(-1)
         flat[int(rng.integers(flat.size))] = (

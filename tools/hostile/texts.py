@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
 
@@ -10,7 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from .draw import Rng, damaged, number, pick
-from .numpy_files import N, symmetric
+from .numpy_files import BOMB_BYTES, N, symmetric
 
 WORDS = (
     "x",
@@ -88,7 +89,12 @@ def gzip_bomb(rng: Rng) -> tuple[str, bytes]:
     head = b"%%MatrixMarket matrix coordinate real general\n"
     sizes = pick(rng, (b"3 3 3\n", b"", b"3 3 1000000\n", b"100000 100000 30000000\n"))
     filler = pick(rng, (b"\n", b"%\n", b"\0", b" ", b"1 1 1.0\n", b"%" * 80 + b"\n", b"9"))
-    return "A.mtx.gz", gzip.compress(head + sizes + filler * (30_000_000 // len(filler)), 6)
+    return "A.mtx.gz", _inflated(head + sizes, filler)
+
+
+@functools.cache
+def _inflated(head: bytes, filler: bytes) -> bytes:
+    return gzip.compress(head + filler * (BOMB_BYTES // len(filler)), 6)
 
 
 def boeing(rng: Rng) -> tuple[str, bytes]:
