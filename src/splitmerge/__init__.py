@@ -7,6 +7,12 @@
 (True, True)
 """
 
+from .cli import startup
+
+if startup.is_program():
+    # Ctrl-C during the imports below would be a traceback
+    startup.end_on_interrupt()
+
 from . import gallery
 from .eigsh import eigsh
 from .errors import NotConverged, NotPositiveDefinite

@@ -131,3 +131,13 @@ def _hint(preconditioner: Any, diagonal: Any) -> Preconditioner | None:
     if preconditioner is None or isinstance(preconditioner, Preconditioner):
         return preconditioner
     return UserPreconditioner(preconditioner)
+
+
+def check_hint_size(hint: Preconditioner | None, n: int) -> None:
+    """Refuse a preconditioner or diagonal of another size, whether it is used or not."""
+    given = hint.inverse if isinstance(hint, UserPreconditioner) else None
+    shape = getattr(given, "shape", (n, n))
+    if tuple(shape) != (n, n):
+        raise ValueError(f"preconditioner has shape {shape}, but n is {n}; give an operator of the size of A")
+    if isinstance(hint, UserDiagonal) and len(hint.diagonal) != n:
+        raise ValueError(f"diagonal has {len(hint.diagonal)} entries, but n is {n}; give one entry per row of B")

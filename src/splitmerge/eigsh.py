@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
 from .eigsh_request import Request
+from .errors import NotPositiveDefinite
 from .problem.adapt import adapt, as_pair
 from .problem.operator import as_dense
 from .transforms.modes import MODES
@@ -92,7 +93,10 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
         if isinstance(matrix, LinearOperator) or is_operator(matrix):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
     M = M if M is None or not issparse(M) else as_dense(adapt(M, "M")).matrix
-    return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+    try:
+        return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
+    except np.linalg.LinAlgError as error:
+        raise NotPositiveDefinite("M is not positive definite; it must be, where every eigenvalue is wanted") from error
 
 
 def _check_k(k: Any) -> int:

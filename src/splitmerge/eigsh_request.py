@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator
 
 from .errors import NotConverged, NotPositiveDefinite
-from .linalg.reductions import norms
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
 from .objective.state import State
@@ -24,7 +23,6 @@ from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace
 from .problem.adapt import adapt
 from .problem.b_policy import Mended
-from .problem.operator import as_dense
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Products
@@ -37,11 +35,10 @@ from .solvers import UserSolve
 from .transforms.modes import Reduced, reduce, transformed
 from .transforms.semidefinite import all_pairs, is_operator, with_entries
 from .typing import Array
+from .verification.decomposed import standing
 
 # Residuals up to this multiple of eps count as converged where all that rounding allows is asked for.
 ROUNDING_UNITS = 1000
-# LAPACK's pairs stand if their backward errors are within as many units of rounding.
-LAPACK_UNITS = 100
 
 # The names of `solve` for those of SciPy.
 WHICH: dict[str, Which] = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}
@@ -118,18 +115,7 @@ class Request:
 
     def stands(self, values: Array, vectors: Array) -> Array:
         """Which of these pairs are as good as the rounding of A and M allows, or as asked for?"""
-        A, M = (None if matrix is None else as_dense(adapt(matrix, "A")) for matrix in (self.A, self.M))
-        assert A is not None
-        finite = np.isfinite(values)
-        # an infinite eigenvalue is checked by its reciprocal elsewhere
-        values = np.where(finite, values, 0.0)
-        scale = 1.0 if M is None else M.scale
-        MV = vectors if M is None else M.matrix @ vectors / scale
-        errors = norms(A.matrix @ vectors / A.scale - MV * values)
-        sizes = abs(A.norm / A.scale) + np.abs(values) * (1.0 if M is None else abs(M.norm / scale))
-        floors = LAPACK_UNITS * float(np.finfo(A.dtype).eps) * sizes * norms(vectors)
-        good = errors <= np.maximum(self.tolerance * np.abs(values) * norms(MV), floors)
-        return np.asarray(good | ~finite)
+        return standing(self.A, self.M, values, vectors, self.tolerance)
 
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""

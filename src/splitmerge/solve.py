@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from .arguments import checked
+from .arguments import check_hint_size, checked
 from .checks import whole
 from .errors import NotConverged
 from .methods import Method
@@ -117,6 +117,7 @@ def solve(
     mended = mend(A, B, b_policy)
     negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
+    check_hint_size(problem.preconditioner, pencil.n)
     if problem.interval is not None:
         return accepted(all_within(problem, pencil, mended, began))
     count = whole(k, "k", 1, pencil.n)

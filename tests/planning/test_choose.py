@@ -390,7 +390,7 @@ class TestFallback:
 
     @pytest.mark.parametrize(
         "options",
-        [{"method": sm.Accelerated()}, {"max_steps": 5}, {"stop": sm.Residual(1e-4)}, {"callback": print}],
+        [{"method": sm.Accelerated()}, {"max_steps": 5}, {"stop": sm.Residual(1e-4)}],
         ids=str,
     )
     def test_not_where_an_iteration_is_asked_for(self, options):

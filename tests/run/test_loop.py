@@ -64,12 +64,16 @@ class TestOneLoop:
 
     def test_one_retry(self):
         assert places("tightened") == {("run.loop", "Run.tighten")} | OTHER_TIGHTENING.keys()
-        assert places("tighten") == {("verification.confirm", "confirmed"), ("slicing.sweep", "ran")}
+        confirming = {("verification.confirm", name) for name in ("confirmed", "narrowed")}
+        assert places("tighten") == confirming | {("slicing.sweep", "ran")}
 
     def test_who_runs(self):
         """Verification begins a run, that of a slice as well, and repeats it where the residuals miss the tolerance."""
         begun, repeated = ("verification.completeness", "_Verification._confirm"), ("verification.confirm", "confirmed")
-        assert places("until_end") == {begun, repeated, ("verification.confirm", "confirmed_from")}
+        assert places("until_end") == {
+            *(begun, repeated),
+            *(("verification.confirm", name) for name in ("confirmed_from", "narrowed")),
+        }
         assert names_called("Run") == {("solve", "carried_out"), ("slicing.sweep", "ran")}
 
 

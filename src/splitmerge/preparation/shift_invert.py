@@ -34,7 +34,9 @@ def shift_invert(workspace: Workspace, asked: float) -> Setup:
     sigma, factor = factorised_near(products.setup, asked, workspace.problem.k)
     backend = factor.name if isinstance(factor, SparseShifted) else None
     workspace.decide(Choice.SHIFT_INVERT, sigma=sigma * pencil.unit, backend=backend)
-    transform = _transform(workspace, products, sigma, factor)
+    transform, k = _transform(workspace, products, sigma, factor), workspace.problem.k
+    if transform.dimension < k:
+        raise ValueError(f"k is {k}, but B has rank {transform.dimension}, so that no more eigenvalues are finite")
     return workspace.krylov(products, Target.nearest(sigma - asked), transform=transform)
 
 

@@ -203,6 +203,9 @@ class _Multiply:
 
     def __call__(self, x: Array) -> Array:
         """M x, which the next product may overwrite."""
+        if not math.isfinite(float(np.abs(x).max(initial=0.0))):
+            # a method has diverged, and the loop will see it
+            return np.full_like(x, np.nan)
         return self.checked(x, np.asarray(self.M @ (x.copy() if self.overwrites else x)))
 
     def checked(self, x: Array, y: Array) -> Array:
@@ -212,7 +215,7 @@ class _Multiply:
                 f"{self.name} @ x has shape {y.shape} and dtype {y.dtype} for x of shape {x.shape}; "
                 f"return a numeric array of the shape of x"
             )
-        if not np.isfinite(y).all():
+        if not np.isfinite(y).all() and np.isfinite(x).all():
             raise ValueError(f"{self.name} @ x contains NaN or infinity for a finite x; check the operator")
         return y
 

@@ -149,9 +149,9 @@ def _restrict(A: Any, op: Operator) -> Mended:
     Q = _condensed(M, Q, N) * float(op.scale) ** 0.5
     report = BReport("restrict", 0.0, rank, dropped)
     if M.matrix is None:
-        inner, outer = aslinearoperator(A), aslinearoperator(Q)
+        inner = LinearOperator((M.n, M.n), matvec=lambda x: M.times(x) / M.scale, dtype=M.dtype)
+        outer = aslinearoperator(Q)
         reduced: Any = outer.H @ inner @ outer
-        assert isinstance(reduced, LinearOperator)
     else:
         reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
         reduced = (reduced + reduced.conj().T) / 2

@@ -49,12 +49,12 @@ class Problem:
     @property
     def iterates(self) -> bool:
         """Is an iteration asked for? LAPACK has no steps to be limited, monitored or started."""
-        return self.limited or (self.given and not isinstance(self.x0, Warm))
+        return self.limited or self.callback is not None or (self.given and not isinstance(self.x0, Warm))
 
     @property
     def limited(self) -> bool:
-        """Do steps matter, because they are limited or watched?"""
-        return self.stop is not None or self.max_steps is not None or self.callback is not None
+        """Are steps limited?"""
+        return self.stop is not None or self.max_steps is not None
 
     def kept(self) -> Problem:
         """What a solution keeps: without the rule, the start, the generator and the callback of this call."""

@@ -107,7 +107,8 @@ def _counted(workspace: Workspace, counter: Counter) -> Ends:
 
 
 def _by_lapack(workspace: Workspace, monitor: Monitor) -> Found | None:
-    """The pairs from one decomposition; None if B is not definite, or if residuals miss the tolerance."""
+    """The pairs from one decomposition; None if B is not definite, if residuals miss the tolerance, or if ends are
+    within the errors of eigenvalues."""
     try:
         _, solver = attached(workspace.products().setup, None)
     except NotPositiveDefinite:
@@ -119,7 +120,12 @@ def _by_lapack(workspace: Workspace, monitor: Monitor) -> Found | None:
     reason, pairs = ran(setup, workspace.problem.rule, monitor, products.found)
     if reason is Reason.UNCONFIRMED:
         return None
-    part = kept(Part(pairs, bounds_of(pairs, products.n)), a, b)
+    bounds = bounds_of(pairs, products.n)
+    near = np.minimum(np.abs(pairs.values - a), np.abs(pairs.values - b)) <= np.maximum(bounds.values, pairs.noise)
+    if near.any():
+        # only a count tells on which side of an end these are
+        return None
+    part = kept(Part(pairs, bounds), a, b)
     workspace.decide(Choice.LAPACK, k=part.pairs.values.size, n=products.n)
     return Found(part, reason, BY_LAPACK if reason.converged else UNFINISHED, setup)
 

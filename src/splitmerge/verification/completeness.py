@@ -18,7 +18,7 @@ from ..run.reason import Reason
 from ..sparse_direct import recount_seconds
 from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
-from .confirm import confirmed, pairs_of
+from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
 from .verdict import BY_LAPACK, COUNTED, RANDOM_START, UNFINISHED, Verdict
@@ -69,7 +69,7 @@ class _Verification:
 
     def carry_out(self, X: Array) -> None:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
-        iteration, narrowed = self.run.iteration, 0
+        iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
@@ -78,8 +78,8 @@ class _Verification:
             probing = self.setup.k > 1 or self.setup.given
             if self.counted or (self.counted is None and not probing):
                 return
-            if narrowed < NARROWINGS and self._wide():
-                narrowed = narrowed + 1 if self._narrow(NARROWING ** (narrowed + 1)) else NARROWINGS
+            if rounds < NARROWINGS and self._wide():
+                rounds = rounds + 1 if self._narrow(NARROWING ** (rounds + 1)) else NARROWINGS
                 continue
             if not iteration.probe(repeated=self.counted is False):
                 self.reason = Reason.MISSED if self.counted is False else self.reason
@@ -96,16 +96,13 @@ class _Verification:
 
     def _narrow(self, factor: float) -> bool:
         """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Did it help?"""
-        pairs, iteration, reason = self.pairs, self.run.iteration, self.reason
-        self.run.tighten(factor)
-        self.reason = self.run.until_end(lambda: iteration.tightened(self.tol * factor, pairs, stalled=False))
-        if self.reason.converged:
-            self.reason, self.pairs = confirmed(self.run, self.setup, self.reason)
-        if not self.reason.converged and self.reason not in (Reason.INTERRUPTED, Reason.MAX_SECONDS):
+        before = self.pairs
+        assert before is not None
+        reason, pairs = narrowed(self.run, self.setup, before, self.tol, factor)
+        if reason.converged or reason in (Reason.INTERRUPTED, Reason.MAX_SECONDS):
             self.reason, self.pairs = reason, pairs
-        assert pairs is not None
         assert self.pairs is not None
-        return bool(self.pairs.deltas.max() < 0.5 * pairs.deltas.max())
+        return bool(self.pairs.deltas.max() < 0.5 * before.deltas.max())
 
     @property
     def tol(self) -> float:

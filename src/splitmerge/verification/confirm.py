@@ -41,6 +41,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         held = reason.converged and (retry.angles or reason is not Reason.ANGLE)
         if tol is None or not held:
             return reason, pairs
+        pairs.floors *= retry.slack
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
             return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
@@ -55,6 +56,13 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     if pairs.excess(tol, lenient=True) <= 1:
         return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
     return Reason.UNCONFIRMED, pairs
+
+
+def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) -> tuple[Reason, Pairs]:
+    """The pairs after a run to `factor` times the tolerance, whose error intervals are narrower."""
+    run.tighten(factor)
+    reason = run.until_end(partial(run.iteration.tightened, tol * factor, pairs, stalled=False))
+    return confirmed(run, setup, reason)
 
 
 def _improved(setup: Setup, pairs: Pairs, tol: float) -> tuple[Pairs, float]:
