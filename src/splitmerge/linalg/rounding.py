@@ -11,7 +11,7 @@ from ..typing import Array
 
 # A residual within this many units of rounding of A and B is as small as they determine it; an iteration aims at fewer,
 # and may stagnate at more.
-ROUNDING_UNITS, AIMED_UNITS, STAGNATION_UNITS = 32, 8, 128
+ROUNDING_UNITS, AIMED_UNITS, STAGNATION_UNITS = 32, 2, 128
 # A stagnating residual above the backward error counts as rounding of the iteration up to this power of eps: 5e-7 in
 # double, 2e-3 in single precision.
 STAGNATION_EXPONENT = 0.4
