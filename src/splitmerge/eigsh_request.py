@@ -168,7 +168,10 @@ class Request:
                 return reduced.values(values + reduced.shift)
 
             try:
-                return self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+                found = self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+                # residuals were relative to λ − σ
+                good = self.n > MAX_DENSE_N or reduced.reciprocal or self.stands(*found).all()
+                return found if good else self.proved_by_lapack()
             except NotPositiveDefinite as error:
                 if self.n > MAX_DENSE_N:
                     raise NotPositiveDefinite(

@@ -28,14 +28,22 @@ class Direct(Iteration):
 
     def __init__(self, setup: Setup) -> None:
         self.products, self.k, self.target, self.window = setup.products, setup.k, setup.target, setup.window
+        self.found: tuple[Array, Array, Array] | None = None
 
     def start(self, X: Array) -> Reason:
         """Decompose."""
         self.found = direct(self) if self.window is None else within(self.products, *self.window)
         return Reason.RESIDUAL
 
+    def interrupted(self, reason: Reason) -> Reason:
+        """There are no pairs before the decomposition is done."""
+        if self.found is None:
+            raise KeyboardInterrupt
+        return reason
+
     def block(self) -> RitzBlock:
         """The k wanted pairs."""
+        assert self.found is not None
         values, vectors, gaps = self.found
         order = self.target.order if self.window is None else _ascending
         return RitzBlock(values, vectors, order, gaps, projected=True)
@@ -48,13 +56,8 @@ def _ascending(values: Array) -> Array:
 def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     """The k wanted values and vectors in double precision, and their distances to the nearest of the others."""
     k, target = wanted.k, wanted.target
-    C, factor = _whitened(wanted.products)
-    n, largest = C.shape[0], target is Target.LARGEST
-    subset: dict[str, Any] = (
-        {"subset_by_index": [n - k - 1, n - 1], "driver": "evr"} if largest and k < n else {"driver": "evd"}
-    )
-    # only the upper triangle of C is defined
-    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, **subset)
+    n = wanted.products.n
+    values, Y, factor = _decomposed(wanted.products, min(k + 1, n) if target is Target.LARGEST else n)
     ordered = target.order(values)
     chosen, others = ordered[:k], values[ordered[k:]]
     gaps = np.abs(values[chosen][:, None] - others).min(axis=1, initial=np.inf)
@@ -62,14 +65,29 @@ def direct(wanted: Direct) -> tuple[Array, Array, Array]:
     return values, Y if factor is None else factor.unwhiten(Y), gaps
 
 
+def _decomposed(products: Products, count: int) -> tuple[Array, Array, DenseFactor | None]:
+    """The `count` largest eigenvalues of U⁻ᴴAU⁻¹, ascending, their vectors, and the factor of B = UᴴU."""
+    C, factor = _whitened(products)
+    # only the upper triangle of C is defined
+    options: dict[str, Any] = {"lower": False, "overwrite_a": True, "check_finite": False}
+    n = C.shape[0]
+    if count < n:
+        values, Y = eigh(C, **options, subset_by_index=[n - count, n - 1], driver="evr")
+        if values.size == count:
+            return values, Y, factor
+        # of eigenvalues that are equal up to rounding, LAPACK may return fewer than it was asked for
+        C, factor = _whitened(products)
+    return *eigh(C, **options, driver="evd"), factor
+
+
 def within(products: Products, low: float, high: float) -> tuple[Array, Array, Array]:
     """The ascending values from `low` to `high` and a little beyond, their vectors, and the distances to the others."""
-    C, factor = _whitened(products)
-    rounding, size = WINDOW_ROUNDING_ERRORS * products.n * products.eps, float(np.abs(C).max())
+    values, Y, factor = _decomposed(products, products.n)
+    rounding, size = WINDOW_ROUNDING_ERRORS * products.n * products.eps, float(np.abs(values).max())
     # A = 0 has no rounding errors, but LAPACK needs an interval
     low, high = low - rounding * (size + abs(low) or 1.0), high + rounding * (size + abs(high) or 1.0)
-    # only the upper triangle of C is defined
-    values, Y = eigh(C, lower=False, overwrite_a=True, check_finite=False, subset_by_value=(low, high), driver="evr")
+    inside = (values >= low) & (values <= high)
+    values, Y = values[inside], Y[:, inside]
     return (
         values,
         Y if factor is None else factor.unwhiten(np.asfortranarray(Y)),

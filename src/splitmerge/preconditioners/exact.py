@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_blas_funcs
 
-from ..linalg.cholesky import DenseFactor
+from ..linalg.cholesky import DenseFactor, not_definite
 from ..problem.factorise import factorise
 from ..problem.products import Products
 from ..sparse_direct.cholesky import SparseFactor
@@ -81,6 +81,8 @@ class SquareRoot(Preconditioner):
         factorise(pencil.B)
         matrix = pencil.B.matrix
         values, vectors = np.linalg.eigh(matrix if pencil.B.kind == "dense" else matrix.toarray())
+        if not values[0] > 0:
+            raise not_definite(0, float(values[0]), float(values[-1]))
         return _Root(np.sqrt(values), vectors)
 
 

@@ -15,6 +15,7 @@ from ..problem.operator import plus
 from ..problem.pencil import Pencil
 from ..problem.products import Products
 from ..problem.target import Target
+from ..solvers.estimate import is_singular
 from ..sparse_direct.ldl import SparseShifted
 from ..transforms import MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert
 from ..transforms.shift_invert import root_of
@@ -76,10 +77,12 @@ def factorised_near(products: Products, asked: float, k: int) -> tuple[float, De
 
 def _try_factor(pencil: Pencil, sigma: float) -> DenseShifted | SparseShifted | None:
     """A − σB factorised, or None where it is singular."""
+    K = plus(pencil.A, -sigma, pencil.B)
     try:
-        return shifted_factor(plus(pencil.A, -sigma, pencil.B))
+        factor = shifted_factor(K)
     except ZeroDivisionError:
         return None
+    return None if is_singular(K, factor) else factor
 
 
 def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int, sigma: float, size: float) -> float:

@@ -16,15 +16,14 @@ from ..linalg.ldl import DenseShifted
 from ..linalg.reductions import norm, random_vector, vdot
 from ..linalg.rounding import attainable_residual
 from ..problem.factorise import shifted_factor
-from ..problem.operator import Operator, plus
+from ..problem.operator import plus
 from ..problem.products import Products
+from ..solvers.estimate import is_singular
 from ..sparse_direct.ldl import SparseShifted
 from ..typing import Array
 
 # A count is certain if the nearest eigenvalue is this multiple of what rounding may move it by away.
 CLEAR_ROUNDING_ERRORS = 2
-# A − τB is singular to working precision if eps times its condition exceeds this.
-SINGULAR_FRACTION = 0.1
 # Steps of inverse iteration that estimate the distance: one that is within rounding dominates after the first.
 INVERSE_STEPS = 3
 
@@ -84,18 +83,10 @@ class Counter:
             factor = shifted_factor(K)
         except ZeroDivisionError:
             return None
-        if factor.negative is None or self._is_singular(K, factor):
+        if factor.negative is None or is_singular(K, factor):
             return None
         nearest, length = self._nearest(tau, factor)
         return Cut(tau, factor.negative, nearest, self.rounding(tau, length))
-
-    def _is_singular(self, K: Operator, factor: DenseShifted | SparseShifted) -> bool:
-        """Is K singular to working precision, so that its inertia is a matter of rounding?"""
-        x = random_vector(self.n, self.products.dtype, np.random.default_rng(1))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for _ in range(INVERSE_STEPS - 1):
-                x = self.products.solve_K(factor, x / norm(x))
-        return not norm(x) * K.norm * self.products.eps < SINGULAR_FRACTION
 
     def _nearest(self, tau: float, factor: DenseShifted | SparseShifted) -> tuple[float, float]:
         """An estimate of the eigenvalue nearest to τ, and the Euclidean norm of its vector of B-norm 1.

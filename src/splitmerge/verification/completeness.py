@@ -133,6 +133,8 @@ class _Verification:
     def result(self) -> Verified:
         """The pairs with their verdict."""
         assert self.pairs is not None
+        if self.reason.converged and self.pairs.values.size != self.setup.k:
+            self.reason = Reason.EXHAUSTED
         verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted, asked=self.certify)
         return Verified(self.pairs, self.reason, verdict)
 

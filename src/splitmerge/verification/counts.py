@@ -19,8 +19,8 @@ from .residuals import Pairs
 
 # Counts that rounding leaves undecided are repeated further away from the pairs.
 COUNT_ATTEMPTS = 3
-# A cut cluster is wider than the tolerance by at most this factor.
-CLUSTER_TOLERANCES = 10
+# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values.
+CLUSTER_TOLERANCES, CLUSTER_FRACTION = 10, 1e-6
 
 
 class Side(NamedTuple):
@@ -107,7 +107,7 @@ def _fits(
         return fits
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
     top, inside = _cluster(distances, deltas + margin, measured)
-    if top - least > allowed or not inside.any():
+    if not inside.any() or top - least > max(allowed, CLUSTER_FRACTION * float(np.abs(pairs.values[inside]).max())):
         return False
     beyond = side.chosen & ~inside
     return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, above=side.above)
@@ -140,7 +140,8 @@ def _fits_between(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> 
     if count is None or count == pairs.values.size:
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
-    if reach + top > allowed or count < pairs.values.size:
+    narrow = max(allowed, CLUSTER_FRACTION * float(np.abs(pairs.values[inside]).max()))
+    if reach + top > narrow or count < pairs.values.size:
         return False
     if -top <= 0:
         return bool(inside.all())
