@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor
@@ -169,7 +169,11 @@ def _swapped_ritz(products: Products, X: Array, sigma: float, sign: int) -> Arra
     X, BX, KX = X / lengths, BX / lengths, KX / lengths
     _, C = eigh(_hermitian(gram(X, BX)), _hermitian(gram(X, KX)))
     X, BX = X @ C[:, ::-1], BX @ C[:, ::-1]
-    return np.asarray(X / np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny)))
+    lengths = np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny))
+    X, BX = X / lengths, BX / lengths
+    # Gram–Schmidt: next to large 1/(λ − σ) the others are orthogonal to rounding of the large ones only
+    R = np.linalg.cholesky(_hermitian(gram(X, BX))).conj().T
+    return np.asarray(solve_triangular(R, X.T, trans=1).T)
 
 
 def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
