@@ -118,3 +118,23 @@ def test_the_vectors_are_orthonormal_after_a_probe(dtype):
     assert np.abs(V.conj().T @ V - np.eye(V.shape[1])).max() <= 1e-12
     exact = scipy.linalg.eigvalsh(products.A.matrix)[::-1]
     np.testing.assert_allclose(search.values[:2], exact[:2], atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_basis_of_the_wanted_vectors_has_none_to_spare(k):
+    """A search that began in an invariant subspace has no others, and stops before it looks for some."""
+    search = ThickRestart(setup_of(HIDDEN, k))
+    search.basis.start(np.asfortranarray(np.eye(N)[:, :k]))
+    search.basis.expand()
+    search._rayleigh_ritz()
+    assert search.basis.size == k
+    assert search.spare(converged=True) is None
+    assert search.spare(converged=False) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_shift_on_an_eigenvalue_beside_a_null_space(seed):
+    """Two Ritz vectors are all that the inverse shows; from none beyond them no vectors can be made."""
+    A = np.diag(np.r_[0, 0.4, np.arange(2.0, 150)])
+    w = sm.eigsh(A, 2, np.eye(150), 0.4, mode="buckling", return_eigenvectors=False, rng=seed)
+    np.testing.assert_allclose(w, [0.4, 2], rtol=1e-12)
