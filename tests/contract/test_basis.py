@@ -292,3 +292,28 @@ def test_semi_orthogonality_that_is_lost_is_restored(stride, dtype):
     V = basis.V[:, : basis.size]
     assert np.abs(V.conj().T @ V - np.eye(basis.size)).max() <= basis.eps**0.5
     np.testing.assert_allclose(V.conj().T @ A @ V, projection(basis), atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@each_dtype
+def test_the_recurrence_leaves_nothing_to_remove(width, dtype):
+    """Otherwise the dual of each new vector would be computed again, which takes a product with B.
+
+    It is for all but the first of a block, which are orthogonalised against each other.
+    """
+    space = SPACES["BInner"](N, dtype)
+    basis = basis_of(space, width)
+
+    def duals(steps):
+        before = space.products.tally.B_products
+        for _ in range(steps):
+            basis.expand()
+        return space.products.tally.B_products - before
+
+    assert duals(4) == 4 * (width - 1)
+    values, S, _ = basis.ritz(basis.size)
+    keep = basis.size // 2
+    basis.restart(values[:keep], S[:, :keep])
+    # the vectors that are kept have no duals
+    assert duals(1) == width + width - 1
+    assert duals(1) == width - 1
