@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from spaces import SPACES
+import splitmerge as sm
+from spaces import SPACES, Space
 from splitmerge.methods.krylov.basis import Basis
+from splitmerge.problem.products import Products
 from splitmerge.problem.target import Target
+from splitmerge.transforms import Whitened
 
 N, CAPACITY = 48, 24
 # the null space of a semidefinite B has no coordinates, and MINRES has too few digits
@@ -262,3 +265,55 @@ def test_semi_orthogonal():
     V = basis.V[:, : basis.size]
     assert np.abs(V.T @ V - np.eye(basis.size)).max() <= basis.eps**0.5
     np.testing.assert_allclose(V.T @ space.A @ V, projection(basis), atol=1e-6 * basis.radius)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 30], ids=str)
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_semi_orthogonality_that_is_lost_is_restored(stride, dtype):
+    """A value far from the others converges at once; the steps that were made without noticing it are discarded."""
+    A = np.diag(np.r_[np.linspace(0, 1, 199), 10.0]).astype(dtype)
+    space = Space(Whitened(Products(sm.Pencil(A))), A, None)
+    basis = Basis(space.transform, 60, Target.LARGEST, np.random.default_rng(0))
+    basis.start(np.ones((200, 1), dtype))
+    basis.loose = True
+    basis.grow(4)
+    grown = []
+    while basis.loose:
+        grown.append(basis.grow(stride))
+    # checked late, all steps are discarded; checked in every step, none
+    assert (grown[-1] <= 0) == (stride == 30)
+    both = basis.V[:, : basis.size + basis.width]
+    G = np.abs(both.conj().T @ both - np.eye(both.shape[1]))
+    assert basis.width == 1
+    assert G.max() <= basis.eps**0.5
+    assert G[-1].max() <= 1e-13
+    while not basis.full:
+        basis.grow(4)
+    V = basis.V[:, : basis.size]
+    assert np.abs(V.conj().T @ V - np.eye(basis.size)).max() <= basis.eps**0.5
+    np.testing.assert_allclose(V.conj().T @ A @ V, projection(basis), atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@each_dtype
+def test_the_recurrence_leaves_nothing_to_remove(width, dtype):
+    """Otherwise the dual of each new vector would be computed again, which takes a product with B.
+
+    It is for all but the first of a block, which are orthogonalised against each other.
+    """
+    space = SPACES["BInner"](N, dtype)
+    basis = basis_of(space, width)
+
+    def duals(steps):
+        before = space.products.tally.B_products
+        for _ in range(steps):
+            basis.expand()
+        return space.products.tally.B_products - before
+
+    assert duals(4) == 4 * (width - 1)
+    values, S, _ = basis.ritz(basis.size)
+    keep = basis.size // 2
+    basis.restart(values[:keep], S[:, :keep])
+    # the vectors that are kept have no duals
+    assert duals(1) == width + width - 1
+    assert duals(1) == width - 1

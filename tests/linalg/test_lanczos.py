@@ -154,3 +154,31 @@ def test_largest_eigenvalue_is_not_exceeded(steps, seed):
     assert K.max() * (1 - 1e-12) <= top
     if steps >= 60:
         np.testing.assert_allclose(top, K.max(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("size", [1e-6, 1e-10])
+def test_orthonormal_beyond_a_nearly_invariant_subspace(dtype, size):
+    """Nearly all of the next vector cancels there, and what is left must be orthogonal to its last digits."""
+    rng = np.random.default_rng(0)
+    K = np.diag(np.arange(1.0, 41.0)).astype(dtype)
+    x = size * normal(rng, (40,), K.dtype)
+    x[::8] += 1
+    process = LanczosProcess(lambda v, p: K @ v, lambda y: (y, y), x, x)
+    while process.steps < 12:
+        process.extend()
+    V, _ = basis(process, 12)
+    assert min(process.beta) < 1e3 * size
+    np.testing.assert_allclose(V.conj().T @ V, np.eye(12), atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_orthonormal_for_a_badly_conditioned_M(dtype):
+    """A solve with M is wrong by its condition, and the vector is orthogonalised after it."""
+    rng = np.random.default_rng(0)
+    K, M = hermitian(normal(rng, (40, 40), dtype)), definite(40, 1e9, rng, dtype)
+    process = process_of(K, M)
+    while process.steps < 25:
+        process.extend()
+    V, _ = basis(process, 25)
+    np.testing.assert_allclose(V.conj().T @ M @ V, np.eye(25), atol=1e-6)

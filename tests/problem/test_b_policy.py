@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from splitmerge.problem.b_policy import POLICIES, check_policy, positive_part, smallest_ridge
+import splitmerge as sm
+from pairs import pair_of
+from splitmerge.problem.b_policy import POLICIES, check_policy, mend, positive_part, smallest_ridge
 
 EPS = float(np.finfo(float).eps)
 
@@ -44,3 +47,66 @@ def test_the_ridge_grows_by_powers_of_ten(size, unit):
     assert found == "definite"
     assert ridge == tried[-1]
     np.testing.assert_allclose(tried, np.array([1e2, 1e3, 1e4]) * 4 * EPS * unit)
+
+
+def condensable(dtype, *, null=3, mixed=True):
+    """A nonsingular A and a B of rank 7, whose null space A couples to the rest, and the finite eigenvalues."""
+    A, S = pair_of(np.r_[-3.0, 2.0, np.linspace(4, 9, 5 + null)], dtype=dtype)
+    m = 7
+    B = np.zeros_like(S)
+    B[:m, :m] = S[:m, :m]
+    schur = A[:m, :m] - A[:m, m:] @ np.linalg.solve(A[m:, m:], A[m:, :m])
+    L = np.linalg.cholesky(B[:m, :m])
+    C = np.linalg.solve(L, np.linalg.solve(L, schur).conj().T)
+    if mixed:
+        Q = np.linalg.qr(pair_of(np.arange(1.0, len(A) + 1), 5, dtype)[0])[0]
+        A, B = (Q.conj().T @ M @ Q for M in (A, B))
+    return (A + A.conj().T) / 2, (B + B.conj().T) / 2, np.linalg.eigvalsh((C + C.conj().T) / 2)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("mixed", [False, True])
+class TestRestricted:
+    """The pair on the range of B has the finite eigenvalues, in whatever units A and B are given."""
+
+    def test_static_condensation(self, dtype, kind, mixed):
+        """The eigenvalues are those of the Schur complement, and u = Q z solves the whole pair."""
+        A, B, finite = condensable(dtype, mixed=mixed)
+        mended = mend(kind(A), kind(B), "restrict")
+        values, Z = np.linalg.eigh(np.asarray(mended.A))
+        np.testing.assert_allclose(values, finite, rtol=1e-9)
+        U = mended.Q @ Z
+        np.testing.assert_allclose(A @ U, B @ U * values, atol=1e-9)
+        assert (mended.report.rank, mended.report.dropped) == (7, 3)
+
+    @pytest.mark.parametrize("a", [1e-150, 1.0, 1e150])
+    @pytest.mark.parametrize("b", [1e-150, 1.0, 1e150])
+    def test_units(self, dtype, kind, mixed, a, b):
+        A, B, finite = condensable(dtype, mixed=mixed)
+        mended = mend(kind(A * a), kind(B * b), "restrict")
+        Q = mended.Q.toarray() if sp.issparse(mended.Q) else mended.Q
+        np.testing.assert_allclose(Q.conj().T @ (b * B @ Q), np.eye(7), atol=1e-9)
+        dual = mended.dual.toarray() if sp.issparse(mended.dual) else mended.dual
+        np.testing.assert_allclose(dual.conj().T @ Q, np.eye(7), atol=1e-9)
+        if a == b:
+            np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-9)
+
+    def test_an_uncoupled_null_vector_of_A_is_left_alone(self, dtype, kind, mixed):
+        """(NᴴAN)⁺ does not invert what is zero up to rounding."""
+        A, B, finite = condensable(dtype, mixed=False)
+        n = len(A)
+        A, B = (np.pad(M, ((0, 1), (0, 1))) for M in (A, B))
+        # the null vectors of B are mixed, so that A is singular there up to rounding only
+        Q = np.eye(n + 1, dtype=dtype)
+        Q[7:, 7:] = np.linalg.qr(pair_of(np.arange(1.0, n - 5), 6, dtype)[0])[0]
+        A, B = (Q.conj().T @ M @ Q for M in (A, B))
+        mended = mend(kind((A + A.conj().T) / 2), kind((B + B.conj().T) / 2), "restrict")
+        np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-9)
+        assert np.abs(mended.Q @ np.eye(7)).max() < 1e3
+
+
+def test_a_null_space_of_both_that_A_couples_is_refused():
+    A = np.array([[1.0, 1.0], [1.0, 0.0]])
+    with pytest.raises(sm.NotPositiveDefinite, match="infinity cannot be separated"):
+        mend(A, np.diag([1.0, 0.0]), "restrict")

@@ -16,6 +16,8 @@ import scipy.sparse as sp
 import splitmerge as sm
 from checking import check, operator_of
 from resuming import dense_pair, differences, laplacian, sparse_pair
+from splitmerge.problem.products import Counts, Tally
+from splitmerge.solution.solution import Seconds
 
 
 def stopped(*arguments, **options):
@@ -84,6 +86,18 @@ class TestRoundTrip:
         twice = tmp_path / "twice"
         again.save(str(twice))
         assert differences(again, sm.load(str(twice))) == []
+
+    def test_numbers_that_are_mostly_zero(self, tmp_path):
+        """A shift, counts and seconds that no default would replace by the same."""
+        numbers = iter(range(3, 99))
+        tallies = [Tally(*(next(numbers) for _ in range(5))) for _ in range(3)]
+        counts = Counts(*dataclasses.astuple(tallies[0]), setup=tallies[1], monitoring=tallies[2])
+        sol = dataclasses.replace(
+            sm.solve(*dense_pair(), 3, rng=0), shift=2.5, steps=17, seconds=Seconds(0.125, 0.75), counts=counts
+        )
+        sol.save(tmp_path / "sol.npz")
+        again = sm.load(tmp_path / "sol.npz")
+        assert (again.shift, again.steps, again.seconds, again.counts) == (2.5, 17, sol.seconds, counts)
 
     @each_solution
     def test_resumed_alike(self, name, tmp_path):

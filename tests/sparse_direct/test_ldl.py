@@ -57,3 +57,24 @@ def test_without_a_diagonal(dtype):
 def test_singular():
     with pytest.raises(ZeroDivisionError):
         SparseShifted(sp.csr_array(np.diag([1.0, 0.0, -1.0])))
+
+
+class Rough:
+    """Factors whose solves are wrong in the eighth digit."""
+
+    def __init__(self, factors):
+        self.factors = factors
+
+    def solve(self, b):
+        w = self.factors.solve(b)
+        return w + 1e-8 * np.abs(w).max() * np.random.default_rng(1).standard_normal(w.shape)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_solves_are_refined(dtype):
+    """One step of refinement squares the error of a factorisation without pivoting."""
+    K = sp.csr_array((grid(8) - 3.3 * sp.eye_array(64)).astype(dtype))
+    shifted = SparseShifted(K)
+    shifted.lu = Rough(shifted.lu)
+    w = np.random.default_rng(0).standard_normal(64).astype(dtype)
+    np.testing.assert_allclose(shifted.solve(K @ w), w, atol=1e-12)

@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.verification.bounds import bound
+import splitmerge as sm
+from pairs import pair_of
+from splitmerge.verification.bounds import bound, bounds_of
+from splitmerge.verification.residuals import Pairs
 from strategies import EPS, dtypes, hermitian, normal, seeds, unitary
 
 K = 4
@@ -149,3 +153,77 @@ def test_without_a_gap_nothing_but_the_error_is_known():
 def test_never_less_than_the_noise():
     found = bound(np.array([1.0]), np.array([1e-12]), np.array([1e-13]), np.array([1.0]))
     assert 1e-13 <= found.values[0] <= 1.001e-13
+
+
+def inverted(values, sigma, errors=0.0, noise=0.0, offsets=0.0):
+    """Pairs from an inverse of A − σB, with nothing but these errors and far from all others."""
+    values = np.array(values)
+    errors, noise, offsets = (np.full(values.size, float(size)) for size in (errors, noise, offsets))
+    rows = [np.ones((1, values.size))] * 3
+    gaps = 0.9 / np.abs(values - sigma)
+    return Pairs(values, np.eye(values.size), *rows, errors, errors, errors, noise, offsets, gaps, sigma=sigma)
+
+
+class TestInverted:
+    """Bounds from 1/(λ − σ), which are those of λ in the end."""
+
+    VALUES, SIGMA, DISTANCES = [5.25, 3.0], 5.0, np.array([0.25, 2.0])
+
+    def test_rounding_stays(self):
+        """However small the residual is, and however near to σ the value: A and B are known to rounding only."""
+        found = bounds_of(inverted(self.VALUES, self.SIGMA, errors=1e-16, noise=1e-12), 99).values
+        assert (found >= 1e-12).all()
+        assert (found <= 1.1e-12).all()
+
+    def test_so_does_what_separates_the_quotients(self):
+        """λ̂ is the quotient of (A, B), not that of the inverse: the two differ by the fraction `offsets`."""
+        found = bounds_of(inverted(self.VALUES, self.SIGMA, errors=1e-16, offsets=1e-11), 99).values
+        assert (found >= 1e-11 * self.DISTANCES).all()
+        assert (found <= 1.1e-11 * self.DISTANCES).all()
+
+    def test_the_square_of_the_residual_over_the_gap(self):
+        """The residual relative to θ = 1/(λ − σ) is 1e-4, the gap 0.9θ, and back in λ it is the distance times that."""
+        found = bounds_of(inverted([5.25], self.SIGMA, errors=1e-4), 99)
+        np.testing.assert_allclose(found.values, 0.25 * 1e-8 / 0.9, rtol=1e-6)
+        np.testing.assert_allclose(found.angles, 1e-4 / 0.9, rtol=1e-6)
+
+    def test_a_residual_of_the_size_of_the_value_tells_nothing(self):
+        found = bounds_of(inverted([5.25], self.SIGMA, errors=1.5), 99)
+        assert found.values[0] == math.inf
+        assert found.angles[0] == 1
+
+
+ROUTES = [{"which": "largest"}, {"which": "smallest"}, {"sigma": 0.123}]
+
+
+def tightness(seed, route, tol, dtype):
+    """The ratios of the true errors and the true sines to their bounds, of a solve for a random spectrum."""
+    rng = np.random.default_rng(seed)
+    every = np.sort(np.cumsum(10.0 ** rng.uniform(-2, 0, 40)) * rng.choice([-1, 1], 40))
+    every = every if "sigma" in route else every + 1 - every.min()
+    A, B = pair_of(every, seed, dtype)
+    sol = sm.solve(A, B, 4, method=sm.Accelerated(), tol=tol, rng=seed, **route)
+    exact, U = scipy.linalg.eigh(A, B)
+    order = {"largest": -exact, "smallest": exact, None: np.abs(exact - route.get("sigma", 0))}[route.get("which")]
+    wanted = np.sort(np.argsort(order)[:4])
+    ranks = wanted[np.argsort(np.argsort(sol.eigenvalues))]
+    rounding = 100 * EPS * np.abs(exact).max()
+    values = (np.abs(sol.eigenvalues - exact[ranks]) - rounding) / sol.error_bounds
+    sines = []
+    for i, vector in enumerate(sol.eigenvectors.T):
+        space = U[:, ranks[sol.clusters == sol.clusters[i]]]
+        rest = vector - space @ (space.conj().T @ (B @ vector))
+        sines.append(math.sqrt(max(np.vdot(rest, B @ rest).real, 0.0)))
+    return values.max(), ((np.array(sines) - 1e3 * EPS) / sol.angle_bounds).max()
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_what_solve_returns_is_bounded(route, dtype):
+    """Errors and B-angles to the exact eigenspaces of the clusters, at loose and at tight tolerances.
+
+    A tenth of the bounds on the angles is violated, so they are not idle.
+    """
+    ratios = np.array([tightness(seed, route, 10.0**-digits, dtype) for seed, digits in enumerate([1, 1, 2, 3, 5, 8])])
+    assert ratios.max() <= 1
+    assert ratios[:, 1].max() > 0.1

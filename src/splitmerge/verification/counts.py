@@ -19,7 +19,8 @@ from .residuals import Pairs
 
 # Counts that rounding leaves undecided are repeated further away from the pairs.
 COUNT_ATTEMPTS = 3
-# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values.
+# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values; a looser tolerance than
+# that counts as such.
 CLUSTER_TOLERANCES, CLUSTER_FRACTION = 10, 1e-6
 
 
@@ -46,7 +47,7 @@ def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> 
         return True
     size = float(np.abs(pairs.values).max())
     margin = max(resolution(products, pairs, size), float(np.finfo(products.dtype).tiny) ** 0.5)
-    allowed = CLUSTER_TOLERANCES * (tol * size + margin)
+    allowed = CLUSTER_TOLERANCES * (min(tol, CLUSTER_FRACTION) * size + margin)
     for _ in range(COUNT_ATTEMPTS):
         if setup.shift_invert is not None:
             fits = _fits_between(setup, pairs, margin, allowed)

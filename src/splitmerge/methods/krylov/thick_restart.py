@@ -195,7 +195,7 @@ class ThickRestart(SubspaceIteration):
             if converged
             else min(self.k + MAX_SPARE_VECTORS, self.basis.products // 5)
         )
-        if end == self.k or self.basis.V.shape[1] == 0:
+        if min(end, self.basis.size) <= self.k or self.basis.V.shape[1] == 0:
             return None
         _, S, _ = self.basis.ritz(end)
         if S.shape[1] <= self.k:

@@ -1,0 +1,140 @@
+"""Probes: when they are decided, and what they must find before."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import splitmerge as sm
+from splitmerge.methods.krylov.thick_restart import MIN_PROBE_STEPS, ThickRestart
+from splitmerge.methods.lobpcg.iteration import Lobpcg
+from splitmerge.methods.setup import Setup
+from splitmerge.problem.products import Products
+from splitmerge.problem.target import Target
+from splitmerge.transforms import Whitened
+
+N = 400
+# one value far above the others, which a random vector hardly shows, and one between
+HIDDEN = np.r_[np.linspace(0.0, 0.01, N - 2), 0.5, 1.0]
+SLACK = 1e-10
+
+
+def setup_of(values, k=1, target=Target.LARGEST):
+    products = Products(sm.Pencil(np.diag(values)))
+    return Setup(products, target, k, np.random.default_rng(0), transform=Whitened(products), given=True)
+
+
+class TestDecided:
+    """Two pairs, 10 and 9, and the Ritz values of a probe of their complement."""
+
+    def decided(self, others, errors, steps, start=1000, low=-math.inf, high=9.0):
+        search = ThickRestart(setup_of(HIDDEN, 2))
+        search.values = np.r_[10.0, 9.0, others]
+        search.errors = np.r_[0.0, 0.0, errors]
+        search.basis.products = start + steps
+        return search._decided(start, low, high, 1e-6)
+
+    def test_not_before_the_least_number_of_steps(self):
+        assert not self.decided([5.0, 4.0], [0.0, 0.0], MIN_PROBE_STEPS - 1, start=1)
+        assert self.decided([5.0, 4.0], [0.0, 0.0], MIN_PROBE_STEPS, start=1)
+
+    def test_not_within_the_residual(self):
+        assert not self.decided([8.0, 1.0], [1.5, 0.0], 2000)
+        assert self.decided([8.0, 1.0], [0.5, 0.0], 2000)
+
+    def test_a_small_residual_decides(self):
+        """A further copy of the last pair is not more wanted."""
+        assert self.decided([9.0, 1.0], [1e-7, 0.0], 2000)
+
+    def test_not_within_what_few_steps_do_not_see(self):
+        """A spectrum of width 7 below 8: after 20 steps there may be something beyond 9, after 60 there is not."""
+        assert not self.decided([8.0, 1.0], [0.0, 0.0], 14)
+        assert self.decided([8.0, 1.0], [0.0, 0.0], 60)
+
+    def test_as_many_steps_as_the_search_took_have_seen_as_much(self):
+        assert self.decided([8.0, 1.0], [0.0, 0.0], 14, start=14)
+
+    def test_both_ends(self):
+        assert not self.decided([8.0, 1.0], [0.0, 0.6], 2000, low=0.5)
+        assert self.decided([8.0, 1.0], [0.0, 0.4], 2000, low=0.5)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_probe_finds_what_the_search_cannot_see(k):
+    """From an eigenvector the search is over at once; the probe must not be."""
+    search = ThickRestart(setup_of(HIDDEN, k))
+    search.launch(np.asfortranarray(np.eye(N)[:, [N - 2, *range(k - 1)]]))
+    assert search.values[0] == pytest.approx(0.5)
+    assert search.look(SLACK) is True
+    assert search.values[0] > 0.6
+
+
+def test_a_probe_finds_nothing_where_nothing_is():
+    search = ThickRestart(setup_of(HIDDEN))
+    search.launch(np.eye(N)[:, [N - 1]])
+    assert search.look(SLACK) is False
+
+
+@pytest.mark.parametrize("target", [Target.MAGNITUDE, Target.ENDS])
+def test_a_probe_looks_at_both_ends(target):
+    values = np.r_[-1.0, HIDDEN[:-1]]
+    k = 2 if target is Target.ENDS else 1
+    search = ThickRestart(setup_of(values, k, target))
+    search.launch(np.asfortranarray(np.eye(N)[:, [N - 1, 3][:k]]))
+    assert search.look(SLACK) is True
+    assert search.values.min() < -0.6
+
+
+def test_lobpcg_probes_long_enough():
+    """The first vectors of a probe show nothing above the last pair, with a residual that seems to exclude it."""
+    search = Lobpcg(setup_of(HIDDEN))
+    search.launch(np.eye(N)[:, N - 1 - np.arange(1, 1 + search.block_size)])
+    assert search.values[0] == pytest.approx(0.5)
+    assert search.look(SLACK) is True
+    assert search.values[0] > 0.6
+
+
+def test_lobpcg_does_not_trust_a_value_without_its_error():
+    """Only the Ritz value with its error bounds the complement, and that takes a while in a slowly seen spectrum."""
+    values = np.r_[np.linspace(0.0, 0.98, N - 2), 0.99, 1.0]
+    search = Lobpcg(setup_of(values))
+    search.launch(np.eye(N)[:, N - 1 - np.arange(1, 1 + search.block_size)])
+    assert search.look(SLACK) is True
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_the_vectors_are_orthonormal_after_a_probe(dtype):
+    values = np.r_[np.linspace(0, 1, 150), 2, 3, 4]
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((153, 153)).astype(dtype))[0]
+    products = Products(sm.Pencil((Q * values) @ Q.conj().T))
+    setup = Setup(products, Target.LARGEST, 2, np.random.default_rng(0), transform=Whitened(products))
+    search = ThickRestart(setup, 20)
+    search.launch(np.random.default_rng(1).standard_normal((153, 1)).astype(dtype))
+    while search.errors[:2].max() > 1e-9:
+        search.advance()
+    assert search.look(1e-8) is False
+    V = search.basis.V[:, : search.basis.size + search.basis.width]
+    assert np.abs(V.conj().T @ V - np.eye(V.shape[1])).max() <= 1e-12
+    exact = scipy.linalg.eigvalsh(products.A.matrix)[::-1]
+    np.testing.assert_allclose(search.values[:2], exact[:2], atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_basis_of_the_wanted_vectors_has_none_to_spare(k):
+    """A search that began in an invariant subspace has no others, and stops before it looks for some."""
+    search = ThickRestart(setup_of(HIDDEN, k))
+    search.basis.start(np.asfortranarray(np.eye(N)[:, :k]))
+    search.basis.expand()
+    search._rayleigh_ritz()
+    assert search.basis.size == k
+    assert search.spare(converged=True) is None
+    assert search.spare(converged=False) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_shift_on_an_eigenvalue_beside_a_null_space(seed):
+    """Two Ritz vectors are all that the inverse shows; from none beyond them no vectors can be made."""
+    A = np.diag(np.r_[0, 0.4, np.arange(2.0, 150)])
+    w = sm.eigsh(A, 2, np.eye(150), 0.4, mode="buckling", return_eigenvectors=False, rng=seed)
+    np.testing.assert_allclose(w, [0.4, 2], rtol=1e-12)

@@ -1,0 +1,25 @@
+"""SuperLU without pivoting: in which order, and with which factors."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pairs import grid
+from splitmerge.sparse_direct.superlu import symmetric_lu
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("permuted", [False, True])
+def test_the_order_is_that_of_the_factors(dtype, permuted):
+    """L D Lᴴ is the matrix with its rows and columns in `order`, also where one was given to start with."""
+    K = grid(7).astype(dtype) + sp.diags_array(np.linspace(1, 2, 49))
+    if dtype is complex:
+        K = K + sp.diags_array([np.full(48, 0.3j), np.full(48, -0.3j)], offsets=[1, -1])
+    K = sp.csr_array(K)
+    first = np.random.default_rng(0).permutation(49) if permuted else None
+    lu = symmetric_lu(sp.csc_matrix(K), first)
+    L = lu.L.toarray()
+    rebuilt = (L * lu.pivots) @ L.conj().T
+    np.testing.assert_allclose(rebuilt, K[lu.order][:, lu.order].toarray(), atol=1e-12)
+    b = np.random.default_rng(1).standard_normal(49).astype(dtype)
+    np.testing.assert_allclose(K @ lu.solve(b), b, atol=1e-12)

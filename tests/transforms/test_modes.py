@@ -1,0 +1,39 @@
+"""The transformed values that SciPy's modes select by."""
+
+import numpy as np
+import pytest
+
+from splitmerge.transforms.modes import reduce, transformed
+
+VALUES = np.array([-3.0, -0.5, 0.25, 1.0, 8.0])
+SIGMA = 2.0
+FORMULAS = {
+    "normal": lambda values: 1 / (values - SIGMA),
+    "buckling": lambda values: values / (values - SIGMA),
+    "cayley": lambda values: (values + SIGMA) / (values - SIGMA),
+}
+
+
+@pytest.mark.parametrize("mode", FORMULAS)
+def test_transformed(mode):
+    np.testing.assert_allclose(transformed(VALUES, SIGMA, mode), FORMULAS[mode](VALUES), rtol=1e-14)
+    assert transformed(VALUES, None, mode) is VALUES
+
+
+@pytest.mark.parametrize("mode", FORMULAS)
+@pytest.mark.parametrize("which", ["LM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("sigma", [2.0, -1.5])
+def test_the_reduced_pair_ranks_alike(mode, which, sigma):
+    """The target ranks `sign`/(λ − τ) of the reduced pair as the transformed values rank; ends count in any order."""
+    values = np.array([0.2, 0.5, 0.7, 1.3, 5.0, 9.0])
+    reduced = reduce(np.eye(2), np.eye(2), sigma, mode, which)
+    inner = 1 / values if reduced.reciprocal else values
+    thetas = reduced.sign / (inner - reduced.shift)
+    rising = np.argsort(thetas)
+    found = rising[reduced.target(reduced.shift).order(thetas[rising])]
+    wanted = transformed(values, sigma, mode)
+    order = {"LM": -np.abs(wanted), "LA": -wanted, "SA": wanted}.get(which)
+    if which == "BE":
+        assert set(found[:2]) == {int(np.argmax(wanted)), int(np.argmin(wanted))}
+    else:
+        assert found[:3].tolist() == np.argsort(order)[:3].tolist()

@@ -1,0 +1,83 @@
+"""Inertia counts, and the one factorisation in single precision that replaces them where there is a gap."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+
+import splitmerge as sm
+from asking import asked
+from pairs import pair_of
+from splitmerge.planning.choose import choose
+from splitmerge.preparation.prepare import setups
+from splitmerge.preparation.workspace import Workspace
+from splitmerge.run.iteration import RitzBlock
+from splitmerge.verification.inertia import count_below, count_between, nothing_in_the_gap, resolution
+from splitmerge.verification.residuals import measured
+
+EVERY = np.r_[np.linspace(1, 10, 30), 12.0, 15.0, 19.0]
+K = 2
+
+
+class Counting:
+    """The dense pair with these eigenvalues, and its exact pairs."""
+
+    def __init__(self, which, dtype=float, kind=np.asarray):
+        A, B = pair_of(EVERY, dtype=dtype)
+        problem, pencil = asked(kind(A), kind(B), K, which, method=sm.Accelerated())
+        workspace = Workspace(problem, pencil, choose(problem, pencil), np.random.default_rng(0))
+        self.setup = next(iter(setups(workspace)))[1]
+        self.X = scipy.linalg.eigh(A, B)[1]
+
+    def pairs(self, indices, best_last=False):
+        order = (lambda values: np.arange(values.size)) if best_last else lambda values: np.arange(values.size)[::-1]
+        pairs = measured(self.setup, RitzBlock(EVERY[indices], self.X[:, indices], order))
+        pairs.gaps = np.zeros(len(indices))
+        return pairs
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+class TestGap:
+    def test_nothing_is_there(self, dtype):
+        """And then it is known how far the others are."""
+        counting = Counting("largest", dtype)
+        pairs = counting.pairs([32, 31])
+        assert nothing_in_the_gap(counting.setup, pairs, 12.0, above=True) is True
+        assert (pairs.gaps > [4.0, 0.0]).all()
+        assert (pairs.gaps <= np.array([19.0, 15.0]) - 12.0).all()
+
+    def test_something_is_there(self, dtype):
+        """19 is missing, or 15 between the last pair and what is thought to follow."""
+        counting = Counting("largest", dtype)
+        assert nothing_in_the_gap(counting.setup, counting.pairs([31, 30]), 10.0, above=True) is False
+        assert nothing_in_the_gap(counting.setup, counting.pairs([32, 30]), 10.0, above=True) is False
+
+    def test_too_narrow_to_tell(self, dtype):
+        counting = Counting("largest", dtype)
+        assert nothing_in_the_gap(counting.setup, counting.pairs([32, 31]), 15 - 1e-7, above=True) is None
+
+    def test_too_inaccurate_to_tell(self, dtype):
+        counting = Counting("largest", dtype)
+        pairs = counting.pairs([32, 31])
+        pairs.deltas = np.full(K, 1.0)
+        assert nothing_in_the_gap(counting.setup, pairs, 12.0, above=True) is None
+
+    def test_from_below(self, dtype):
+        counting = Counting("smallest", dtype)
+        first, second = counting.pairs([0, 1], best_last=True), counting.pairs([1, 2], best_last=True)
+        assert nothing_in_the_gap(counting.setup, first, float(EVERY[2]), above=False) is True
+        assert nothing_in_the_gap(counting.setup, second, float(EVERY[3]), above=False) is False
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_counts(kind, dtype):
+    counting = Counting("largest", dtype, kind)
+    products = counting.setup.given_pair
+    for low, high in ((0.5, 25.0), (10.5, 16.0), (12.1, 12.2), (14.0, 100.0)):
+        inside = int(((low < EVERY) & (high > EVERY)).sum())
+        assert count_between(counting.setup, low, high) == inside
+        assert count_below(products, high) == (high > EVERY).sum()
+    pairs = counting.pairs([32, 31])
+    # rounding of A − τB, and not much more
+    assert 1e-15 < resolution(products, pairs, 19.0) < 1e-9
