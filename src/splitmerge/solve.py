@@ -78,7 +78,8 @@ def solve(
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop
-        `tol` is the relative residual to reach (see `Solution.residuals`); `stop` replaces it by any rule.
+        `tol` is the residual to reach, ‖Au − λBu‖ ≤ tol |λ|‖Bu‖ for each pair, unless rounding of A and B does not
+        allow it (see `Solution.residuals`); `stop` replaces it by any rule.
     max_steps
         Steps for one pair, 100,000 by default; they hold beside `stop`, too.
     x0
@@ -86,8 +87,10 @@ def solve(
         a random vector (counted as monitoring), as a start in an invariant subspace leads to the wrong pair. Otherwise
         random, from `rng` (a seed or Generator).
     b_policy
-        For a B that is singular or indefinite to working precision: "error", "ridge" (B + εI) or "restrict" (to the
-        range of B); `Solution.b_report` says what was done.
+        A B that is singular to working precision has infinite eigenvalues. The smallest, those next to `sigma` and
+        those in an `interval` are found all the same. For the largest, "error" refuses, "restrict" leaves the infinite
+        ones out by static condensation, and "ridge" solves with B + εI; `Solution.b_report` says what was done. An
+        indefinite B is always refused.
     certify
         Prove by counting eigenvalues that none was passed over; needs the entries of A and B.
     callback, progress

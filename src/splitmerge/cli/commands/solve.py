@@ -63,7 +63,7 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
         "--b-policy",
         choices=POLICIES,
         default="error",
-        help="for a singular B: raise an error, add a ridge, or restrict to its range (default: error)",
+        help="for the largest of a singular B: raise an error, add a ridge, or leave infinity out (default: error)",
     )
 
 
