@@ -182,3 +182,95 @@ def test_lapack_does_not_forget_a_B_that_it_is_to_solve_with_iteratively():
     exact = scipy.linalg.eigh(A, B, eigvals_only=True)
     np.testing.assert_allclose(sol.eigenvalues, exact[::-1][:13], rtol=1e-9)
     np.testing.assert_allclose(sol.eigenvectors.T @ B @ sol.eigenvectors, np.eye(13), atol=1e-9)
+
+
+class TestSingularPencils:
+    """A and B share a null vector: every number is an eigenvalue, and A − σB is singular for every σ."""
+
+    rng = np.random.default_rng(4)
+    G = rng.standard_normal((20, 12))
+    A, B = G @ np.diag(np.arange(1.0, 13)) @ G.T, G @ G.T
+
+    @pytest.mark.parametrize(
+        "question", [{"sigma": 0.0}, {"sigma": 1.87}, {"interval": (-1.0, 0.0)}, {"interval": (0.5, 3.5)}], ids=str
+    )
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+    def test_are_refused(self, kind, question):
+        with pytest.raises(ValueError, match="singular"):
+            sm.solve(kind(self.A), kind(self.B), rng=0, **question)
+
+    def test_more_pairs_than_the_rank(self):
+        A = np.diag(np.arange(1.0, 21))
+        for question in ({"which": "smallest"}, {"sigma": 3.3}):
+            with pytest.raises(ValueError, match="finite"):
+                sm.solve(A, self.G @ self.G.T, k=14, **question)
+
+    def test_restricted_for_an_operator_with_nothing_but_a_product(self):
+        A = np.diag(np.arange(1.0, 13))
+
+        class Bare:
+            shape = (12, 12)
+
+            def __matmul__(self, x):
+                return A @ x
+
+        B = np.diag(np.r_[np.ones(10), 0.0, 0.0])
+        sol = sm.solve(Bare(), B, k=2, b_policy="restrict", rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, [10, 9], rtol=1e-10)
+
+
+class TestSizes:
+    def test_lapack_returned_fewer_pairs_than_asked_for(self):
+        """Of 32 eigenvalues 1/1171.5 that are equal up to rounding, a subset driver found none."""
+        v = np.random.default_rng(802).standard_normal(33)
+        A, B = 5.0 * np.outer(v, v), np.diag(np.linspace(1.0, 10.0, 33))
+        for sigma in (-1171.5, -3e5, -2.0):
+            sol = sm.solve(A, B, k=1, sigma=sigma, rng=0)
+            assert sol.eigenvalues.shape == (1,)
+            np.testing.assert_allclose(sol.eigenvalues, 0, atol=1e-9)
+
+    @pytest.mark.parametrize("B", [None, np.eye(40)], ids=["I", "B"])
+    def test_a_preconditioner_of_a_wrong_size_is_refused_even_if_unused(self, B):
+        A = np.diag(np.arange(1.0, 41))
+        with pytest.raises(ValueError, match="preconditioner has shape"):
+            sm.solve(A, B, preconditioner=np.eye(41))
+        with pytest.raises(ValueError, match="diagonal has 41 entries"):
+            sm.solve(A, B, diagonal=np.ones(41))
+
+
+def test_an_end_of_an_interval_within_the_errors_of_lapack_is_decided_by_a_count():
+    """Beside 1e17 LAPACK cannot tell 1.4 from 0; the inertia of A can."""
+    Q = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
+    B = (Q * [1.0, 1e-4, 1e-8]) @ Q.T
+    A = (Q * [1.4, 30.0, 1e9]) @ Q.T
+    sol = sm.solve((A + A.T) / 2, (B + B.T) / 2, interval=(-1e17, 0.0))
+    assert sol.eigenvalues.size == 0
+
+
+def test_an_operator_is_not_given_what_is_not_finite():
+    """A method that diverges, here with steps beyond all bounds, is the method's fault."""
+    A, B = sm.gallery.synthetic_pair(30, kappa_B=10, rng=0)
+    seen = []
+
+    class Bare:
+        shape, dtype = B.shape, B.dtype
+
+        def __matmul__(self, x):
+            seen.append(bool(np.isfinite(x).all()))
+            return B @ x
+
+    with pytest.raises(sm.NotConverged):
+        sm.solve(A, Bare(), method=sm.GradientDescent(sm.Fixed(1e200)), max_steps=50, rng=0)
+    assert all(seen)
+
+
+def test_loose_intervals_certify_nothing_that_is_wrong():
+    """At tol=0.1 error intervals overlap; a certificate needs them apart, or values that agree to 1e-6."""
+    for seed in range(6):
+        values = np.sort(np.random.default_rng(seed).uniform(0, 1, 150))
+        for which, exact in (("largest", values[::-1]), ("smallest", values)):
+            sol = sm.solve(
+                rotated(values, seed), k=4, which=which, tol=0.1, method=sm.Accelerated(), certify=True, rng=seed
+            )
+            assert sol.verdict == "certified"
+            assert (np.abs(sol.eigenvalues - exact[:4]) <= sol.error_bounds + 1e-6).all()
