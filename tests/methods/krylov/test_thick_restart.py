@@ -138,3 +138,13 @@ def test_a_shift_on_an_eigenvalue_beside_a_null_space(seed):
     A = np.diag(np.r_[0, 0.4, np.arange(2.0, 150)])
     w = sm.eigsh(A, 2, np.eye(150), 0.4, mode="buckling", return_eigenvectors=False, rng=seed)
     np.testing.assert_allclose(w, [0.4, 2], rtol=1e-12)
+
+
+def test_gaps_are_to_where_others_may_be():
+    """Beside the last value, which is as far off as the worst error; both ends of a window where there are two."""
+    search = ThickRestart(setup_of(HIDDEN, 2))
+    search.values, search.errors = np.array([10.0, 9.0, 8.5]), np.array([0.1, 0.2, 0.5])
+    np.testing.assert_allclose(search.gaps(2), [0.8, -0.2])
+    search = ThickRestart(setup_of(HIDDEN, 3, Target.ENDS))
+    search.values, search.errors = np.array([10.0, -5.0, 8.0, 1.0]), np.array([0.1, 0.1, 0.3, 9.0])
+    np.testing.assert_allclose(search.gaps(3), [1.7, -0.3, -0.3])

@@ -1,0 +1,47 @@
+"""LAPACK: the wanted pairs, and how far they are from the others."""
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from pairs import pair_of
+from splitmerge.methods.direct import Direct, within
+from splitmerge.methods.setup import Setup
+from splitmerge.problem.products import Products
+from splitmerge.problem.target import Target
+
+EVERY = np.array([-7.0, -6.5, -3.0, 1.0, 2.0, 4.0, 8.0, 8.25, 9.0, 12.0])
+TARGETS = {
+    "largest": Target.LARGEST,
+    "magnitude": Target.MAGNITUDE,
+    "ends": Target.ENDS,
+    "closest": Target.closest(3.4),
+}
+
+
+def products_of(dtype=float):
+    return Products(sm.Pencil(*pair_of(EVERY, dtype=dtype)))
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+@pytest.mark.parametrize("k", [1, 3, 9, 10])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_gaps_are_to_the_nearest_of_the_others(target, k, dtype):
+    """Bounds rest on them: a gap that is too wide makes them too small."""
+    iteration = Direct(Setup(products_of(dtype), target, k, np.random.default_rng(0)))
+    iteration.start(np.zeros((10, 0)))
+    block = iteration.block()
+    wanted, others = np.split(EVERY[target.order(EVERY)], [k])
+    np.testing.assert_allclose(block.values, wanted, rtol=1e-12)
+    gaps = np.abs(wanted[:, None] - others).min(axis=1, initial=np.inf)
+    np.testing.assert_allclose(block.gaps, gaps, rtol=1e-10)
+
+
+def test_within():
+    """A little beyond the ends, where no others are known to be absent."""
+    values, vectors, gaps = within(products_of(), 1.0, 8.1)
+    np.testing.assert_allclose(values, [1, 2, 4, 8], rtol=1e-12)
+    assert vectors.shape == (10, 4)
+    np.testing.assert_allclose(gaps, [0, 1, 3, 0.1], atol=1e-12)
+    # an end on an eigenvalue does not lose it
+    assert within(products_of(), 2.0, 2.0)[0].tolist() == pytest.approx([2.0])

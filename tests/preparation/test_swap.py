@@ -1,0 +1,38 @@
+"""The multiple of B that makes A + ηB positive definite: enough, and not much more."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import splitmerge as sm
+from asking import asked
+from splitmerge.planning.choose import choose
+from splitmerge.preparation.definiteness import check_B
+from splitmerge.preparation.swap import ETA_MARGIN, MAX_ETA_RATIO, swapped_below
+from splitmerge.preparation.workspace import Workspace
+
+N = 60
+
+
+def eta_for(lowest, kind, *, massless):
+    mass = np.ones(N)
+    mass[:massless] = 0
+    A = np.diag(np.r_[np.full(massless, 2.0), np.linspace(lowest, 5, N - massless)])
+    problem, pencil = asked(kind(A), kind(np.diag(mass)), which="smallest", method=sm.Accelerated())
+    workspace = Workspace(problem, pencil, choose(problem, pencil), np.random.default_rng(0))
+    check_B(workspace)
+    return -swapped_below(workspace).pencil.inverse[0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("massless", [0, 3])
+@pytest.mark.parametrize("lowest", [-1e-3, -1.0, -37.0])
+def test_not_much_more_than_needed(kind, massless, lowest):
+    """A shift far below the spectrum would leave all wanted values close to each other."""
+    eta = eta_for(lowest, kind, massless=massless)
+    assert -lowest < eta <= 1.01 * ETA_MARGIN * MAX_ETA_RATIO * -lowest
+
+
+@pytest.mark.parametrize("massless", [0, 3])
+def test_none_where_A_is_definite(massless):
+    assert eta_for(0.5, np.asarray, massless=massless) < 1e-6

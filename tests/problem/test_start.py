@@ -1,0 +1,46 @@
+"""Starts and references of the user in the coordinates of the pencil."""
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from pairs import pair_of
+from splitmerge.problem.start import columns, starting_block
+
+N = 20
+SPREAD = np.geomspace(1, 1e4, N)
+
+
+def equilibrated():
+    A, B = (SPREAD[:, None] * M * SPREAD for M in pair_of(np.arange(1.0, N + 1)))
+    return A, B, sm.Pencil(A, B, equilibrate=True)
+
+
+def test_the_coordinates_of_the_pencil():
+    """The same directions as the user's, each with largest entry 1."""
+    _, _, pencil = equilibrated()
+    assert pencil.scaling is not None
+    X = np.random.default_rng(0).standard_normal((N, 3)) * [1e200, 1.0, 1e-200]
+    Y = columns(X, "x0", pencil)
+    np.testing.assert_allclose(np.abs(Y).max(axis=0), 1)
+    back = pencil.vectors_of(Y)
+    np.testing.assert_allclose(back / np.abs(back).max(axis=0), X / np.abs(X).max(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(starting_block(X, 3, pencil, None, np.random.default_rng(0)), Y)
+
+
+def test_an_exact_start_of_an_equilibrated_pair_takes_hardly_a_step():
+    A, B, _ = equilibrated()
+    exact = sm.solve(A, B, 1, rng=0).eigenvectors
+    sol = sm.solve(A, B, 1, x0=exact, method=sm.Power(), rng=0)
+    assert sol.steps <= 2
+
+
+@pytest.mark.parametrize("method", [sm.Accelerated(), sm.Lanczos()], ids=repr)
+def test_the_angle_to_a_reference_in_an_equilibrated_pair(method):
+    A, B, _ = equilibrated()
+    exact = sm.solve(A, B, 1, rng=0).eigenvectors
+    sol = sm.solve(A, B, 1, method=method, stop=sm.SineAngle(exact, 1e-6), rng=0)
+    assert sol.reason in (sm.Reason.ANGLE, sm.Reason.RESIDUAL)
+    x = sol.eigenvectors[:, 0]
+    rest = x - exact[:, 0] * (exact[:, 0] @ B @ x)
+    assert rest @ B @ rest <= 1e-10

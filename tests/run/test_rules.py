@@ -1,0 +1,62 @@
+"""Rules by themselves: when they hold, and what two of them stand for together."""
+
+import math
+from types import SimpleNamespace
+
+import splitmerge as sm
+from splitmerge.run.reason import Reason
+
+RESIDUAL, SECONDS, STEPS = sm.Residual(1e-6), sm.MaxSeconds(5.0), sm.MaxSteps(7)
+
+
+def state(step, residual, *, floor=0.0, at_rounding=False, patience=10, endurance=math.inf):
+    return SimpleNamespace(
+        step=step, residual=residual, floor=floor, at_rounding=at_rounding, patience=patience, endurance=endurance
+    )
+
+
+def ended(rule, states):
+    """The step at which the rule stops these states, and why."""
+    check = rule.begin(None)
+    return next(((at.step, reason) for at in states if (reason := check(at)) is not None), None)
+
+
+class TestResidual:
+    def test_the_tolerance_and_the_floor(self):
+        assert ended(RESIDUAL, [state(0, 1e-3), state(1, 2e-6), state(2, 1e-6)]) == (2, Reason.RESIDUAL)
+        assert ended(RESIDUAL, [state(0, 1e-3), state(1, 2e-6, floor=3e-6)]) == (1, Reason.PRECISION)
+
+    def test_a_residual_that_hardly_falls_at_rounding(self):
+        """By a hundredth a step is no progress: a tenth since the best is needed within the patience."""
+        slow = [state(i, 1e-3 * 0.995**i, at_rounding=True) for i in range(50)]
+        assert ended(RESIDUAL, slow) == (10, Reason.PRECISION)
+        assert ended(RESIDUAL, [state(i, 1e-3 * 0.98**i, at_rounding=True) for i in range(50)]) is None
+        assert ended(RESIDUAL, [state(i, 1e-3 * 0.995**i) for i in range(50)]) is None
+
+    def test_endurance(self):
+        lasting = [state(i, 1e-3, endurance=20) for i in range(50)]
+        assert ended(RESIDUAL, lasting) == (20, Reason.STAGNATED)
+
+
+def test_the_shorter_time_counts():
+    """Long solves are ended by it, wherever it stands among the rules."""
+    for rule in (
+        RESIDUAL | SECONDS,
+        SECONDS | RESIDUAL,
+        (STEPS | SECONDS) | sm.MaxSeconds(9),
+        sm.MaxSeconds(9) | SECONDS,
+    ):
+        assert rule.time_limit == 5
+    assert (RESIDUAL | STEPS).time_limit == math.inf
+    # both have to hold, so that time alone ends nothing
+    assert (RESIDUAL & SECONDS).time_limit == math.inf
+
+
+def test_the_tolerance_of_two():
+    loose = sm.Residual(1e-3)
+    assert (RESIDUAL | loose).residual_tol == (loose | RESIDUAL).residual_tol == 1e-3
+    assert (RESIDUAL & loose).residual_tol == (loose & RESIDUAL).residual_tol == 1e-6
+    assert (RESIDUAL | STEPS).residual_tol == 1e-6
+    assert (STEPS | SECONDS).residual_tol is None
+    assert (RESIDUAL & loose).tightened(0.1).residual_tol == 1e-7
+    assert (RESIDUAL | STEPS).tightened(0.1).residual_tol == 1e-7
