@@ -274,3 +274,9 @@ def test_loose_intervals_certify_nothing_that_is_wrong():
             )
             assert sol.verdict == "certified"
             assert (np.abs(sol.eigenvalues - exact[:4]) <= sol.error_bounds + 1e-6).all()
+
+
+def test_eigenvalues_that_underflow_have_no_neighbour():
+    A, B = 1e-180 * np.diag(np.arange(1.0, 7)), 1e190 * np.eye(6)
+    with pytest.raises(ValueError, match="scale A or B"):
+        sm.solve(A, B, sigma=1.0)

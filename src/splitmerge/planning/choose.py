@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ..methods import Method
 from ..methods.krylov.accelerated import Accelerated
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
@@ -185,6 +187,8 @@ def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     assert problem.sigma is not None
     if not pencil.has_entries and not lapack:
         raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give matrices")
+    if not 0 < abs(pencil.unit) < math.inf:
+        raise ValueError("the eigenvalues of A and B, whose entries are of extreme sizes, overflow; scale A or B")
     sigma = problem.sigma / pencil.unit
     candidates = [
         Candidate(engine, Map.SWAPPED, sigma=sigma, sign=sign, clear=True)
