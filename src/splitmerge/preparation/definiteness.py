@@ -9,12 +9,12 @@ from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
 from ..planning.costs import check_fits
 from ..problem.factorise import factorise, is_definite
-from ..problem.operator import Operator, dense_operator, sparse_operator
+from ..problem.operator import Operator, dense_operator, scaled_rows_and_columns, sparse_operator
 from ..typing import Array
 from .workspace import Workspace
 
 # Lanczos steps that may show that a mass matrix is positive definite, with the condition it must be clear of.
-LANCZOS_STEPS, CLEARANCE = (40, 80, 160), 1e-3
+LANCZOS_STEPS, CLEARANCE = (10, 40, 80, 160), 1e-3
 # Units of rounding by which the diagonal of a semidefinite matrix is increased before it is factorised.
 RIDGE_UNITS = 100
 
@@ -91,8 +91,9 @@ def _rest(B: Operator, rows: Array, ridge: float) -> Operator:
         block = d[:, None] * B.matrix[np.ix_(rows, rows)] * d
         block.flat[:: rows.size + 1] += ridge
         return dense_operator(np.asfortranarray(block), 1.0, 1.0)
-    D = sp.diags_array(d)
-    block = D @ sp.csr_array(B.matrix[rows][:, rows]) @ D + ridge * sp.eye_array(rows.size)
+    part = B.matrix if rows.size == B.n else sp.csr_array(B.matrix[rows][:, rows])
+    block = scaled_rows_and_columns(part, d)
+    block = block + ridge * sp.eye_array(rows.size, format="csr") if ridge else block
     return sparse_operator(sp.csr_array(block.astype(B.dtype)), 1.0, 1.0)
 
 
@@ -105,8 +106,7 @@ def _surely_definite(B: Operator) -> bool:
     diagonal = B.diagonal().real
     if not (diagonal > 0).all():
         return False
-    D = sp.diags_array(1 / np.sqrt(diagonal))
-    scaled = D @ B.matrix @ D
+    scaled = scaled_rows_and_columns(B.matrix, 1 / np.sqrt(diagonal))
     sums = np.asarray(abs(scaled).sum(axis=1))
     if (sums < 2 - 100 * float(np.finfo(B.dtype).eps)).all():
         # strictly diagonally dominant (Gershgorin)

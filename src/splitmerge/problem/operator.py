@@ -109,13 +109,19 @@ def congruent(op: Operator, d: Array) -> Operator:
         matrix = d[:, None] * op.matrix * d
         size = float(np.abs(matrix).max())
     else:
-        matrix = sp.csr_array(sp.diags_array(d) @ op.matrix @ sp.diags_array(d))
+        matrix = scaled_rows_and_columns(op.matrix, d)
         size = float(np.abs(matrix.data).max(initial=0.0))
     factor = safe_scaling(size, op.dtype, 1)
     if factor != 1:
         matrix = matrix * factor
     build = dense_operator if op.kind == "dense" else sparse_operator
     return build(matrix, size * factor, op.scale * factor)
+
+
+def scaled_rows_and_columns(M: Any, d: Array) -> Any:
+    """D M D for a CSR array M and the diagonal d of D."""
+    data = M.data * np.repeat(d, np.diff(M.indptr)) * d[M.indices]
+    return sp.csr_array((data, M.indices, M.indptr), shape=M.shape)
 
 
 def identity(n: int, dtype: np.dtype[Any]) -> Operator:
