@@ -17,25 +17,6 @@ from tools.fuzz.scipy_like import check_eigsh
 import splitmerge as sm
 
 EPS = float(np.finfo(float).eps)
-# Cases that fail on the present code: a reason for each. Remove a number when its cause is repaired.
-KNOWN: dict[int, str] = {
-    7: "eigsh: B of condition 1e12, the smallest values are lost",
-    37: "eigsh: AttributeError for a list",
-    42: "LocallyOptimal: NaN for a B that a ridge made definite",
-    52: "eigsh: B of condition 1e12, an operator A",
-    55: "stop: a rule with & never ends for k > 1",
-    142: "eigsh: AttributeError for an object without dtype",
-    145: "eigsh: AttributeError for a list",
-    160: "eigsh: AttributeError for a list",
-    164: "eigsh: AttributeError for a DataFrame",
-    192: "eigsh: AttributeError for a DataFrame",
-    204: "eigsh: AttributeError for a DataFrame",
-    207: "eigsh: a warning for mode='cayley' and sigma=0",
-    227: "eigsh: AttributeError for a list",
-    232: "certified, but B of condition 1e12: bounds and residuals beyond rounding",
-    266: "eigsh: AttributeError for a DataFrame",
-    278: "eigsh: AttributeError for a DataFrame",
-}
 
 
 @pytest.mark.parametrize("chunk", range(10))
@@ -43,8 +24,6 @@ def test_campaign(chunk):
     """No silent failure and no crash in these cases."""
     wrong = []
     for number in range(30 * chunk, 30 * (chunk + 1)):
-        if number in KNOWN:
-            continue
         outcome = run(number, alarms=False)
         wrong += [f"{number}: {outcome.text}: {each}" for each in outcome.findings if each.kind not in SOFT]
     assert not wrong, "\n".join(wrong)

@@ -118,6 +118,9 @@ class SubspaceIteration(Iteration):
         if state.step:
             self._last_moved = self.pair
         if self.pair + 1 < self.k:
+            if self.pair + 1 >= self.values.size:
+                # the space in which B is definite has no more dimensions
+                return Reason.EXHAUSTED
             self.pair += 1
             return self.ritz_pair(self.pair)
         if all(self._passes(index, check) for index in range(self._last_moved)):
