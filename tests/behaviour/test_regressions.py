@@ -280,3 +280,15 @@ def test_eigenvalues_that_underflow_have_no_neighbour():
     A, B = 1e-180 * np.diag(np.arange(1.0, 7)), 1e190 * np.eye(6)
     with pytest.raises(ValueError, match="scale A or B"):
         sm.solve(A, B, sigma=1.0)
+
+
+@pytest.mark.parametrize("question", [{"which": "SM"}, {"sigma": 0}], ids=str)
+@pytest.mark.parametrize("padding", [0, 60])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_eigsh_of_a_gram_matrix_with_tiny_eigenvalues(kind, padding, question):
+    """SciPy returns; the eigenvalues next to zero are lost in the rounding of the largest."""
+    X = np.random.default_rng(0).standard_normal((100, 100)) * 1.3 ** -np.arange(100)
+    A = np.pad(X.T @ X, ((0, padding), (0, padding)))
+    w, v = sm.eigsh(kind(A), k=4, rng=0, **question)
+    assert np.abs(w).max() <= 1e-12
+    assert np.abs(A @ v - v * w).max() <= 1e-11

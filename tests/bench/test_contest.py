@@ -13,7 +13,8 @@ from splitmerge.bench.cases import Case, synthetic
 from splitmerge.bench.contest import Challenge, Entry, contest, names, spelled, table
 from splitmerge.bench.external import EXTERNALS
 
-CELLS = [(256, 3), (256, 10), (256, 100), (512, 5), (512, 50)]
+LARGER = [pytest.param(512, kappa, marks=pytest.mark.slow) for kappa in (5, 50)]
+CELLS = [(256, 3), (256, 10), (256, 100), *LARGER]
 
 
 @pytest.mark.parametrize(("n", "kappa"), CELLS)

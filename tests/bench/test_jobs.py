@@ -64,7 +64,10 @@ def test_what_is_kept_is_not_done_again(tmp_path, log):
     assert all((tmp_path / "parts" / name).read_bytes() == content for name, content in before.items())
 
 
-@pytest.mark.parametrize("broken", ["other settings", "half a file", "no file"])
+SLOWER = [pytest.param(broken, marks=pytest.mark.slow) for broken in ("other settings", "no file")]
+
+
+@pytest.mark.parametrize("broken", ["half a file", *SLOWER])
 def test_what_does_not_serve_is_done_again(tmp_path, log, broken):
     jobs = made(log)
     run(jobs, tmp_path / "parts")

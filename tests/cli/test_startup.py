@@ -44,8 +44,10 @@ def interrupted(words, delay, here):
 @pytest.mark.parametrize(
     ("words", "delay"),
     [
-        *((["demo", "--n", "500"], delay) for delay in (0.0, 0.02, 0.05, 0.1, 0.3, 0.6, 1.0)),
-        *((["compare", "K.mtx", "M.mtx"], delay) for delay in (0.05, 0.5)),
+        *((["demo", "--n", "500"], delay) for delay in (0.02, 0.1, 0.3)),
+        *((["compare", "K.mtx", "M.mtx"], delay) for delay in (0.05,)),
+        *(pytest.param(["demo", "--n", "500"], delay, marks=pytest.mark.slow) for delay in (0.0, 0.05, 0.6, 1.0)),
+        pytest.param(["compare", "K.mtx", "M.mtx"], 0.5, marks=pytest.mark.slow),
     ],
     ids=str,
 )
