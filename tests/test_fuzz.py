@@ -29,6 +29,23 @@ def test_campaign(chunk):
     assert not wrong, "\n".join(wrong)
 
 
+FOUND = {
+    720001236: "a count whose rounding covers all values, in single precision",
+    510002853: "LAPACK returned fewer pairs than it was asked for",
+    410000817: "an end of an interval within the errors of LAPACK",
+    510000616: "a shift for a singular pencil",
+    310000336: "eigenvectors without B-norm 1",
+    42: "fewer Ritz pairs than wanted in LOBPCG",
+}
+
+
+@pytest.mark.parametrize("number", FOUND, ids=FOUND.get)
+def test_found(number):
+    """Failures that longer campaigns have found."""
+    outcome = run(number, alarms=False)
+    assert not [each for each in outcome.findings if each.kind not in SOFT]
+
+
 def test_a_case_is_a_function_of_its_number():
     one, two = build(17), build(17)
     assert one.describe() == two.describe()

@@ -7,6 +7,7 @@ of the eigenvalues beyond the cluster is missing.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +20,9 @@ from .residuals import Pairs
 
 # Counts that rounding leaves undecided are repeated further away from the pairs.
 COUNT_ATTEMPTS = 3
-# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values; a looser tolerance than
-# that counts as such.
-CLUSTER_TOLERANCES, CLUSTER_FRACTION = 10, 1e-6
+# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values (a looser tolerance than
+# that counts as such), or as wide as this multiple of the rounding of its pairs.
+CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
 
 
 class Side(NamedTuple):
@@ -45,18 +46,28 @@ def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> 
         return True
     if above is not None and following is not None and nothing_in_the_gap(setup, pairs, following, above=above):
         return True
-    size = float(np.abs(pairs.values).max())
-    margin = max(resolution(products, pairs, size), float(np.finfo(products.dtype).tiny) ** 0.5)
-    allowed = CLUSTER_TOLERANCES * (min(tol, CLUSTER_FRACTION) * size + margin)
-    for _ in range(COUNT_ATTEMPTS):
-        if setup.shift_invert is not None:
-            fits = _fits_between(setup, pairs, margin, allowed)
-        else:
-            fits = _fits_sides(setup, pairs, margin, allowed)
+    fraction = max(CLUSTER_TOLERANCES * min(tol, CLUSTER_FRACTION), CLUSTER_FRACTION)
+    for attempt in range(COUNT_ATTEMPTS):
+        fit = _fits_sides if setup.shift_invert is None else _fits_between
+        fits = fit(setup, pairs, 2.0**attempt, fraction)
         if fits is not None:
             return fits
-        margin *= 2
     return None
+
+
+def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
+    """How far a count must stay from an eigenvalue of the size of `edge`."""
+    products = setup.given_pair
+    return max(resolution(products, pairs, abs(edge)), math.sqrt(float(np.finfo(products.dtype).tiny)))
+
+
+def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> bool | None:
+    """Is a cluster as narrow as its values are known? None if it is wide only because counts are uncertain."""
+    known = CLUSTER_NOISE * float(pairs.noise[inside].max())
+    allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
+    if width <= allowed:
+        return True
+    return None if width - 2 * margin <= allowed else False
 
 
 def _one_side(setup: Setup) -> bool | None:
@@ -78,7 +89,7 @@ def _sides(setup: Setup, values: Array) -> list[Side]:
     return [Side(True, values >= centre, centre), Side(False, values < centre, centre)]
 
 
-def _fits_sides(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> bool | None:
+def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> bool | None:
     """Is nothing else at the wanted ends of the spectrum?"""
     sides = _sides(setup, pairs.values)
     farthest = setup.target.name == "farthest" and _one_side(setup) is None
@@ -89,34 +100,33 @@ def _fits_sides(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> bo
         if not measured.any():
             continue
         distances = np.abs(pairs.values - side.centre) if farthest else sign * pairs.values
-        fits = _fits(setup, pairs, side, distances, measured, margin, allowed)
+        edge = float(distances[measured].min()) + abs(side.centre)
+        margin = widening * _margin(setup, pairs, edge)
+        if farthest and not (distances - pairs.deltas - margin > 0).all():
+            # the two sides would overlap
+            return None
+        fits = _fits(setup, pairs, side, distances, measured, margin, fraction)
         if not fits:
             return fits
     return True
 
 
 def _fits(
-    setup: Setup, pairs: Pairs, side: Side, distances: Array, measured: Array, margin: float, allowed: float
+    setup: Setup, pairs: Pairs, side: Side, distances: Array, measured: Array, margin: float, fraction: float
 ) -> bool | None:
     """Is nothing but the chosen pairs beyond their least distance, or beyond the cluster that k cuts?"""
     deltas, sign = pairs.deltas, 1.0 if side.above else -1.0
     least = float((distances - deltas)[measured].min()) - margin
-    if not _positive(side, least):
-        return None
     fits = nothing_beyond(setup, pairs, sign * least + side.centre, side.chosen, above=side.above)
     if fits is not False:
         return fits
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
     top, inside = _cluster(distances, deltas + margin, measured)
-    if not inside.any() or top - least > max(allowed, CLUSTER_FRACTION * float(np.abs(pairs.values[inside]).max())):
-        return False
+    narrow = _is_narrow(pairs, inside, top - least, margin, fraction)
+    if not narrow:
+        return narrow
     beyond = side.chosen & ~inside
     return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, above=side.above)
-
-
-def _positive(side: Side, least: float) -> bool:
-    """A distance from a centre must be positive for the two sides not to overlap."""
-    return least > 0 or side.centre == 0.0
 
 
 def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, Array]:
@@ -131,19 +141,20 @@ def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, A
     return top, inside
 
 
-def _fits_between(setup: Setup, pairs: Pairs, margin: float, allowed: float) -> bool | None:
+def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> bool | None:
     """Are the pairs all the eigenvalues within some distance from σ?"""
     assert setup.shift_invert is not None
     sigma = setup.shift_invert.sigma - setup.target.centre
     distances = np.abs(pairs.values - sigma)
+    margin = widening * _margin(setup, pairs, float(np.abs(pairs.values).max()))
     reach = float((distances + pairs.deltas).max()) + margin
     count = count_between(setup, sigma - reach, sigma + reach)
     if count is None or count == pairs.values.size:
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
-    narrow = max(allowed, CLUSTER_FRACTION * float(np.abs(pairs.values[inside]).max()))
-    if reach + top > narrow or count < pairs.values.size:
-        return False
+    narrow = _is_narrow(pairs, inside, reach + top, margin, fraction)
+    if not narrow or count < pairs.values.size:
+        return False if count < pairs.values.size else narrow
     if -top <= 0:
         return bool(inside.all())
     count = count_between(setup, sigma + top, sigma - top)
