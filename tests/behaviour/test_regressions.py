@@ -292,3 +292,10 @@ def test_eigsh_of_a_gram_matrix_with_tiny_eigenvalues(kind, padding, question):
     w, v = sm.eigsh(kind(A), k=4, rng=0, **question)
     assert np.abs(w).max() <= 1e-12
     assert np.abs(A @ v - v * w).max() <= 1e-11
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_zero_matrix_is_certified(k):
+    sol = sm.solve(np.zeros((56, 56)), np.eye(56), k, method=sm.Accelerated(), certify=True, rng=0)
+    assert (sol.eigenvalues == 0).all()
+    assert sol.verdict == "certified"

@@ -63,7 +63,8 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
 
 def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> bool | None:
     """Is a cluster as narrow as its values are known? None if it is wide only because counts are uncertain."""
-    known = CLUSTER_NOISE * float(pairs.noise[inside].max())
+    # A = 0 has no rounding errors
+    known = CLUSTER_NOISE * max(float(pairs.noise[inside].max()), math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
     allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
     if width <= allowed:
         return True
