@@ -34,6 +34,7 @@ FOUND = {
     510002853: "LAPACK returned fewer pairs than it was asked for",
     510000616: "a shift for a singular pencil",
     310000336: "eigenvectors without B-norm 1",
+    910000935: "LAPACK's subset driver fails",
     42: "fewer Ritz pairs than wanted in LOBPCG",
 }
 

@@ -72,10 +72,13 @@ def _decomposed(products: Products, count: int) -> tuple[Array, Array, DenseFact
     options: dict[str, Any] = {"lower": False, "overwrite_a": True, "check_finite": False}
     n = C.shape[0]
     if count < n:
-        values, Y = eigh(C, **options, subset_by_index=[n - count, n - 1], driver="evr")
+        try:
+            values, Y = eigh(C, **options, subset_by_index=[n - count, n - 1], driver="evr")
+        except np.linalg.LinAlgError:
+            values = np.zeros(0)
         if values.size == count:
             return values, Y, factor
-        # of eigenvalues that are equal up to rounding, LAPACK may return fewer than it was asked for
+        # of eigenvalues that are equal up to rounding, LAPACK may return fewer than it was asked for, or fail
         C, factor = _whitened(products)
     return *eigh(C, **options, driver="evd"), factor
 
