@@ -10,7 +10,7 @@ import numpy as np
 
 from ..solution.store.guard import UnreadableFile
 
-# Row pointers for so many rows take less memory than the interpreter; beyond, there must be entries that justify them.
+# Up to this number of rows, row pointers take less memory than the interpreter; more rows must have entries.
 ROWS_WITHOUT_ENTRIES = 10_000_000
 ROWS_PER_ENTRY = 10
 # Of a file with more matrices only the first are listed.

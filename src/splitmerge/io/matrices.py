@@ -25,7 +25,7 @@ from .numpy_files import read_npy, read_npz
 
 # Names of A and B in a file that contains both.
 PAIR_NAMES = (("A", "B"), ("K", "M"), ("F", "S"), ("H", "S"))
-# Error messages list at most so many names of matrices.
+# Largest number of matrix names that an error message lists.
 LISTED_NAMES = 20
 
 

@@ -140,7 +140,7 @@ def _restrict(A: Any, op: Operator) -> Mended:
     M = adapt(A, "A")
     if M.n != op.n:
         raise ValueError(f"A is {M.n}×{M.n} but B is {op.n}×{op.n}; give matrices of the same size")
-    Q, N = range_of(op), null_of(op)
+    Q, N = _spaces(op)
     rank, dropped = Q.shape[1], op.n - Q.shape[1]
     if rank == 0:
         raise NotPositiveDefinite(
@@ -177,11 +177,6 @@ def _condensed(A: Operator, Q: Any, N: Any) -> Any:
             "the rest; here eigenvalues at infinity cannot be separated from finite ones"
         )
     return (Q.toarray() if sparse else Q) - N @ (inverse @ coupling)
-
-
-def null_of(op: Operator) -> Any:
-    """An orthonormal basis of the space in which B is zero to working precision."""
-    return _spaces(op)[1]
 
 
 def range_of(op: Operator) -> Any:

@@ -37,7 +37,7 @@ def read_hdf5(path: Path) -> Mapping[str, Entry]:
 
 
 def _described(h5py: Any, file: Any, name: str) -> tuple[tuple[int, ...], np.dtype[Any] | None] | None:
-    """Shape and type of a matrix; None for what is no matrix or is in another file."""
+    """Shape and type of a matrix; None if the item is not a matrix or is stored in another file."""
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
         return None
     item = file[name]

@@ -138,7 +138,7 @@ def _opened(stream: _Stream, order: str) -> tuple[int, int, bytes | None]:
 
 
 def _content(stream: _Stream, order: str, most: int) -> bytes:
-    """The bytes of the next element, at most so many."""
+    """The bytes of the next element, which has at most `most` of them."""
     _, length, packed = _opened(stream, order)
     if packed is not None:
         return packed
