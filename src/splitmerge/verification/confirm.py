@@ -14,6 +14,8 @@ from .residuals import Pairs, measured, purified
 
 # The tightened tolerance is at least this fraction of the one before.
 MAX_TIGHTENING = 1e-3
+# A run that starts again must reduce the excess to this fraction: below it, an inner solver or rounding is the limit.
+LEAST_PROGRESS = 0.1
 # Steps of inverse iteration that may improve pairs from an inverse of A − σB, and the least that each must gain.
 PURIFICATIONS, LEAST_GAIN = 6, 0.8
 
@@ -35,7 +37,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     relative to a shifted eigenvalue.
     """
     tol, retry = run.rule.residual_tol, run.iteration.retry
-    tightening, last = 1.0, np.inf
+    tightening, last, stalled = 1.0, np.inf, False
     for attempt in range(retry.attempts + 1):
         pairs = pairs_of(run, setup)
         held = reason.converged and (retry.angles or reason is not Reason.ANGLE)
@@ -45,13 +47,14 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
             return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
-        if attempt == retry.attempts or not np.isfinite(excess):
+        limited = stalled and excess > LEAST_PROGRESS * last
+        if attempt == retry.attempts or limited or not np.isfinite(excess):
             break
+        stalled, last = excess > 0.5 * last, excess
         tightening *= max(0.5 / excess, MAX_TIGHTENING)
         run.tighten(tightening)
-        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
+        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=stalled)
         reason = run.until_end(again)
-        last = excess
     assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
         return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
