@@ -31,7 +31,7 @@ def resolution(products: Products, pairs: Pairs, size: float) -> float:
     longest = float(norms(pairs.vectors).max())
     if products.B is not None and products.solver is not None:
         longest = max(longest, inverse_norm(products) ** 0.5)
-    return 4 * float(products.scale.perturbation(np.array([size, abs(pairs.sigma or 0.0)]), np.full(1, longest)).max())
+    return 4 * float(products.scale.perturbation(np.array([size]), np.array([longest]))[0])
 
 
 def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: bool) -> bool | None:
