@@ -10,7 +10,7 @@ from ..linalg.lanczos import LanczosProcess
 from ..methods.survey import survey
 from ..planning.decision import Choice
 from ..problem.factorise import factorise
-from ..problem.operator import plus
+from ..problem.operator import Operator, plus
 from ..problem.products import Products
 from ..problem.start import random_vector
 from ..sparse_direct.cholesky import SparseFactor
@@ -39,11 +39,20 @@ def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Pr
         factor = factorise(K)
     except NotPositiveDefinite:
         return None
-    if clear and not _clear(factor, K.diagonal(), pencil.eps):
+    if clear and not (_cancels_little(workspace, K, sigma) and _clear(factor, K.diagonal(), pencil.eps)):
         return None
     backend = factor.factors.name if isinstance(factor, SparseFactor) else None
     workspace.decide(Choice.SWAPPED, shift=-sigma * pencil.unit, sign=sign, backend=backend)
     return Products(pencil.swapped(K, sigma, sign), budget=workspace.budget, solver=factor)
+
+
+def _cancels_little(workspace: Workspace, K: Operator, sigma: float) -> bool:
+    """Is the diagonal of A − σB well above the rounding errors of A and σB?"""
+    pencil = workspace.pencil
+    if sigma == 0:
+        return True
+    terms = np.abs(pencil.A.diagonal()) + abs(sigma) * (1.0 if pencil.B is None else np.abs(pencil.B.diagonal()))
+    return bool((K.diagonal().real > pencil.eps**0.5 * terms).all())
 
 
 def _clear(factor: DenseFactor | SparseFactor, diagonal: Array, eps: float) -> bool:
