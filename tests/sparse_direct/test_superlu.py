@@ -17,7 +17,7 @@ def test_the_order_is_that_of_the_factors(dtype, permuted):
         K = K + sp.diags_array([np.full(48, 0.3j), np.full(48, -0.3j)], offsets=[1, -1])
     K = sp.csr_array(K)
     first = np.random.default_rng(0).permutation(49) if permuted else None
-    lu = symmetric_lu(sp.csc_matrix(K), first)
+    lu = symmetric_lu(K, first)
     L = lu.L.toarray()
     rebuilt = (L * lu.pivots) @ L.conj().T
     np.testing.assert_allclose(rebuilt, K[lu.order][:, lu.order].toarray(), atol=1e-12)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from ..linalg import csr
 from ..typing import Array
 from .operator import Operator, dense_operator, safe_scaling, sparse_operator
 from .symmetry import measure, tolerable
@@ -159,7 +160,7 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
         a.sum_duplicates()
     a = a.astype(dtype, copy=False)
     size = float(np.abs(a.data).max(initial=0.0))
-    asymmetry = float(abs(a - a.conj().T).max()) if math.isfinite(size) else 0.0
+    asymmetry = csr.asymmetry(a) if math.isfinite(size) else 0.0
     _check_values(size, asymmetry, dtype, name)
     scale = safe_scaling(size, dtype, sign)
     return sparse_operator(a if scale == 1 else a * scale, size * abs(scale), scale)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_lapack_funcs
 
+from ..linalg import csr
 from ..linalg.blas import kernels
 from ..typing import Array
 
@@ -59,7 +60,7 @@ class Operator:
             lange: Any = get_lapack_funcs("lange", dtype=self.dtype)
             return float(lange("1", self.matrix))
         if self.kind == "sparse":
-            return float(abs(self.matrix).sum(axis=0).max())
+            return float(csr.row_sums(self.matrix).max())
         return self.size
 
     def in_double(self, X: Array) -> Array:
@@ -153,8 +154,7 @@ def plus(A: Operator, c: float, B: Operator | None) -> Operator:
     if A.kind == "dense" or (B is not None and B.kind == "dense"):
         return dense_operator(_dense_sum(A, c, B), size, 1.0)
     other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix
-    M = sp.csr_array(A.matrix + c * other)
-    return sparse_operator(M, size, 1.0)
+    return sparse_operator(csr.plus(A.matrix, c, other), size, 1.0)
 
 
 def _dense_sum(A: Operator, c: float, B: Operator | None) -> Array:
@@ -194,8 +194,4 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
 
 def sparse_operator(a: Any, size: float, scale: float) -> Operator:
     """An operator from a CSR array whose largest entry is `size`."""
-
-    def times(x: Array) -> Array:
-        return a @ x  # type: ignore[no-any-return]
-
-    return Operator("sparse", a.shape[0], a.dtype, times, times, a, size, scale)
+    return Operator("sparse", a.shape[0], a.dtype, csr.matvec(a), lambda X: np.asarray(a @ X), a, size, scale)

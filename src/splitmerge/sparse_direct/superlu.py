@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spilu, splu
 
+from ..linalg import csr
 from ..typing import Array
 from .fill.ordering import graph_of, narrow_profile, nested_dissection
 from .protocol import Triangular
@@ -47,7 +48,7 @@ class SuperLU(Triangular):
 
 
 def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> SuperLU | None:
-    """SuperLU with a symmetric permutation; None if a zero pivot stops it or forces a row exchange.
+    """SuperLU of a Hermitian CSR array, symmetrically permuted; None if a zero pivot stops it or forces a row exchange.
 
     `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
     factorisation is incomplete.
@@ -56,7 +57,7 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
     if first is None and not incomplete and B.shape[0] >= NESTED_DISSECTION_MIN_ROWS:
         narrow = narrow_profile(B) is not None
         first = None if narrow else nested_dissection(graph_of(B))
-    matrix = sp.csc_matrix(B, copy=True) if first is None else sp.csc_matrix(sp.csr_array(B)[first][:, first])
+    matrix = csr.transposed(B) if first is None else csr.permuted(B, first)
     factor: Any = spilu if incomplete else splu
     try:
         lu = factor(

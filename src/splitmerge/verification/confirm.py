@@ -14,8 +14,9 @@ from .residuals import Pairs, measured, purified
 
 # The tightened tolerance is at least this fraction of the one before.
 MAX_TIGHTENING = 1e-3
-# A run that starts again must reduce the excess to this fraction: below it, an inner solver or rounding is the limit.
-LEAST_PROGRESS = 0.1
+# No further run follows once the others made more products than the first and this many per unknown: an inner solver or
+# rounding is the limit then.
+RETRY_PRODUCTS = 10
 # Steps of inverse iteration that may improve pairs from an inverse of A − σB, and the least that each must gain.
 PURIFICATIONS, LEAST_GAIN = 6, 0.8
 
@@ -37,7 +38,8 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     relative to a shifted eigenvalue.
     """
     tol, retry = run.rule.residual_tol, run.iteration.retry
-    tightening, last, stalled = 1.0, np.inf, False
+    tightening, last = 1.0, np.inf
+    enough = 2 * _work(run) + RETRY_PRODUCTS * setup.products.n
     for attempt in range(retry.attempts + 1):
         pairs = pairs_of(run, setup)
         held = reason.converged and (retry.angles or reason is not Reason.ANGLE)
@@ -47,18 +49,23 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
             return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
-        limited = stalled and excess > LEAST_PROGRESS * last
-        if attempt == retry.attempts or limited or not np.isfinite(excess):
+        if attempt == retry.attempts or _work(run) > enough or not np.isfinite(excess):
             break
-        stalled, last = excess > 0.5 * last, excess
         tightening *= max(0.5 / excess, MAX_TIGHTENING)
         run.tighten(tightening)
-        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=stalled)
+        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
         reason = run.until_end(again)
+        last = excess
     assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
         return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
     return Reason.UNCONFIRMED, pairs
+
+
+def _work(run: Run) -> int:
+    """The products with A and solves with A − σB so far: every step makes one or the other."""
+    counts = run.iteration.products.counts
+    return counts.A_products + counts.K_solves
 
 
 def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) -> tuple[Reason, Pairs]:
