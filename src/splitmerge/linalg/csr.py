@@ -14,6 +14,9 @@ from scipy.sparse import _sparsetools
 
 from ..typing import Array
 
+# Up to this many columns are multiplied one by one: SciPy's kernel for blocks needs them in C order.
+FEW_COLUMNS = 4
+
 
 def matvec(a: Any) -> Callable[[Array], Array]:
     """The function x ↦ a x for a square CSR array `a`, whose arrays it keeps."""
@@ -21,13 +24,28 @@ def matvec(a: Any) -> Callable[[Array], Array]:
     indptr, indices, data = a.indptr, a.indices, a.data
 
     def times(x: Array) -> Array:
-        if x.dtype != dtype:
+        if x.dtype != dtype or x.ndim != 1:
             return a @ x  # type: ignore[no-any-return]
         y = np.zeros(n, dtype)
         kernel(n, n, indptr, indices, data, x, y)
         return y
 
     return times
+
+
+def matmat(a: Any) -> Callable[[Array], Array]:
+    """The function X ↦ a X for a square CSR array `a`; of a few columns in Fortran order, the result has that order."""
+    n, dtype, kernel = a.shape[0], a.dtype, _sparsetools.csr_matvec
+
+    def times_block(X: Array) -> Array:
+        if X.dtype != dtype or X.shape[1] > FEW_COLUMNS or not X.flags.f_contiguous:
+            return a @ X  # type: ignore[no-any-return]
+        Y = np.zeros(X.shape, dtype, order="F")
+        for i in range(X.shape[1]):
+            kernel(n, n, a.indptr, a.indices, a.data, X[:, i], Y[:, i])
+        return Y
+
+    return times_block
 
 
 def row_sums(a: Any, data: Array | None = None) -> Array:

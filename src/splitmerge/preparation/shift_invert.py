@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
 from ..linalg.ldl import DenseShifted
-from ..linalg.reductions import gram, norm
+from ..linalg.reductions import gram, norm, vdot
 from ..methods.setup import Setup
 from ..planning.costs import MAX_DENSE_N
 from ..planning.decision import Choice
@@ -14,6 +13,7 @@ from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
 from ..problem.pencil import Pencil
 from ..problem.products import Products
+from ..problem.start import random_vector
 from ..problem.target import Target
 from ..solvers.estimate import is_singular
 from ..sparse_direct.ldl import SparseShifted
@@ -25,8 +25,8 @@ from .workspace import Workspace
 
 # Attempts to move σ off a singular A − σB, and further ones from where it has been moved to.
 SINGULAR_MOVES, FURTHER_MOVES = 3, 3
-# Blocks of subspace iteration, as multiples of k + 2: larger ones where a multiple eigenvalue is hit.
-BLOCK_FACTORS = (1, 4, 16)
+# Lanczos steps that show whether σ is on an eigenvalue; further ones per wanted pair where it may be a multiple one.
+FIRST_STEPS, STEPS_PER_PAIR = 5, 4
 
 
 def shift_invert(workspace: Workspace, asked: float) -> Setup:
@@ -88,33 +88,52 @@ def _try_factor(pencil: Pencil, sigma: float) -> DenseShifted | SparseShifted | 
 def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int, sigma: float, size: float) -> float:
     """How far to move a σ on an eigenvalue: 1/(λ − σ) dominates there and the other Ritz values lose all digits.
 
-    A thousandth of the gap to the next eigenvalues, as a few steps of subspace iteration show it; mostly 0.
+    A thousandth of the gap to the next eigenvalues, as a few Lanczos steps show it; mostly 0.
     """
-    n, eps, rng = products.n, products.eps, np.random.default_rng(0)
-    x = rng.standard_normal((n, 1)).astype(products.dtype)
+    eps, x = products.eps, random_vector(products, np.random.default_rng(0))
     for _ in range(2):
-        x, _ = _inverse_times(products, factor, x / norm(x))
+        x = products.solve_K(factor, products.apply_B(x / norm(x)))
     # a small pivot alone does not tell: without pivoting there are some far from every eigenvalue, too
     closeness = norm(x) * size
     if closeness < eps**-0.5:
         return 0.0
-    for columns in (multiple * (k + 2) for multiple in BLOCK_FACTORS):
-        Y = rng.standard_normal((n, min(columns, n))).astype(products.dtype)
-        for _ in range(3):
-            X = np.linalg.qr(Y)[0]
-            Y, BX = _inverse_times(products, factor, X)
-        H, G = gram(BX, Y), gram(BX, X)
-        growth = np.sort(np.abs(eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2, eigvals_only=True)))[::-1]
-        others = growth[(growth > 0) & (growth < eps**0.4 * growth[0])]
-        if others.size:
-            return float(eps**0.2 / others[0])
-        if columns >= n or closeness < eps**-0.7:
+    for steps in (FIRST_STEPS, FIRST_STEPS + STEPS_PER_PAIR * (k + 2)):
+        growth = _inverse_ritz(products, factor, x, steps)[: k + 3]
+        drops = np.flatnonzero(growth[1:] < eps**0.4 * growth[:-1])
+        if drops.size and growth[drops[0] + 1] > 0:
+            return float(eps**0.2 / growth[drops[0] + 1])
+        if closeness < eps**-0.8:
+            return 0.0
+    # of a multiple eigenvalue rounding shows copy after copy, and none of the others: so none is near
+    return float(eps**0.4 * abs(sigma)) if closeness > eps**-0.9 else 0.0
+
+
+def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: Array, steps: int) -> Array:
+    """The magnitudes of Ritz values of T = (A − σB)⁻¹B, the largest first.
+
+    The space is u, which inverse iteration has found, and a Krylov space from a random vector that is orthogonal to it.
+    """
+    n, steps = products.n, min(steps, products.n)
+    V, D = (np.zeros((n, steps), products.dtype, order="F") for _ in range(2))
+    H = np.zeros((steps, steps), np.result_type(products.dtype, np.float64))
+    x = u
+    for j in range(steps):
+        d = products.apply_B(x)
+        square = vdot(x, d).real
+        if not square > (10 * products.eps) ** 2 * (H[j - 1, j - 1].real ** 2 if j > 1 else 0.0):
+            steps = j
             break
-    # none of the other eigenvalues was seen, so none is near
-    return float(eps**0.4 * abs(sigma))
+        V[:, j], D[:, j] = x / square**0.5, d / square**0.5
+        x = products.solve_K(factor, D[:, j])
+        H[: j + 1, j], x = _orthogonalised(V[:, : j + 1], D[:, : j + 1], x)
+        if j == 0:
+            _, x = _orthogonalised(V[:, :1], D[:, :1], random_vector(products, np.random.default_rng(1)))
+    return np.sort(np.abs(np.linalg.eigvalsh(H[:steps, :steps], UPLO="U")))[::-1]
 
 
-def _inverse_times(products: Products, factor: DenseShifted | SparseShifted, X: Array) -> tuple[Array, Array]:
-    """(A − σB)⁻¹BX and BX."""
-    BX = np.column_stack([products.apply_B(np.ascontiguousarray(x)) for x in X.T])
-    return np.column_stack([products.solve_K(factor, np.ascontiguousarray(x)) for x in BX.T]), BX
+def _orthogonalised(V: Array, D: Array, x: Array) -> tuple[Array, Array]:
+    """The coefficients of x along the columns of V, whose duals are D, and the rest of x."""
+    first = gram(D, x)
+    x = x - V @ first
+    second = gram(D, x)
+    return first + second, x - V @ second

@@ -194,4 +194,4 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
 
 def sparse_operator(a: Any, size: float, scale: float) -> Operator:
     """An operator from a CSR array whose largest entry is `size`."""
-    return Operator("sparse", a.shape[0], a.dtype, csr.matvec(a), lambda X: np.asarray(a @ X), a, size, scale)
+    return Operator("sparse", a.shape[0], a.dtype, csr.matvec(a), csr.matmat(a), a, size, scale)

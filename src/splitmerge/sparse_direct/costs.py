@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -70,7 +71,13 @@ def usual(K: Any, flops: Callable[[], float]) -> str:
 
 
 def _has(name: str, kind: str) -> bool:
-    return kind in COSTS[name].kinds and find_spec(COSTS[name].package) is not None
+    return kind in COSTS[name].kinds and _is_installed(COSTS[name].package)
+
+
+@lru_cache
+def _is_installed(package: str) -> bool:
+    """Can the package be imported? A search of the module path takes as long as a small factorisation."""
+    return find_spec(package) is not None
 
 
 def advice(factors: Factors | None = None) -> str | None:

@@ -16,6 +16,8 @@ from .protocol import Triangular
 
 # Rows from which the lower fill of nested dissection outweighs the time of the ordering.
 NESTED_DISSECTION_MIN_ROWS = 3000
+# Below that, factors have so few entries that relaxed supernodes and panels cost more than they gain.
+SMALL_BLOCKING = {"relax": 1, "panel_size": 1}
 
 
 class SuperLU(Triangular):
@@ -23,10 +25,15 @@ class SuperLU(Triangular):
 
     def __init__(self, lu: Any, first: Array | None, diagonal: Array, *, natural: bool = False) -> None:
         self.lu, self.first, self.diagonal = lu, first, diagonal
-        inner = np.argsort(lu.perm_c)
         kind = "nested dissection" if first is not None else "natural order" if natural else "minimum degree"
         self.name = f"SuperLU ({kind})"
-        self.order = inner if first is None else first[inner]
+
+    @cached_property
+    def order(self) -> Array:  # type: ignore[override]
+        """The rows of K in elimination order."""
+        inner = np.empty_like(self.lu.perm_c)
+        inner[self.lu.perm_c] = np.arange(inner.size, dtype=inner.dtype)
+        return inner if self.first is None else self.first[inner]
 
     @property
     def L(self) -> Any:
@@ -65,7 +72,7 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
             permc_spec="MMD_AT_PLUS_A" if first is None and not narrow else "NATURAL",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
-            **incomplete,
+            **(incomplete if incomplete or B.shape[0] >= NESTED_DISSECTION_MIN_ROWS else SMALL_BLOCKING),
         )
     except RuntimeError as error:
         if not _broke_down(error):
