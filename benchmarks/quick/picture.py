@@ -38,6 +38,7 @@ def draw(records: list[Record], path: Path, facts: dict[str, Any]) -> None:
         return
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     heights, titles = positions(shown)
     figure, axes = plt.subplots(figsize=(9, MARGIN_INCHES + ROW_INCHES * (heights[-1] + 1)), layout="constrained")
@@ -47,13 +48,16 @@ def draw(records: list[Record], path: Path, facts: dict[str, Any]) -> None:
         axes.text(0.005, y, title, transform=axes.get_yaxis_transform(), weight="bold", va="center", fontsize=9)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(heights, [f"{r['name']}, {r['target']}" for r in shown], fontsize=7)
     axes.set_ylim(heights[-1] + 1, -0.5)
     axes.tick_params(axis="x", top=True, labeltop=True)
     axes.grid(axis="x", which="both", alpha=0.25, linewidth=0.5)
     axes.set_xlabel("other solver's time / ours (right of 1 we are faster)")
-    axes.set_title(f"filled: best peer, red where we lose; hollow: plain peer ({facts['threads']} thread)", fontsize=9)
+    title = f"filled: best peer, red where we lose; hollow: plain peer (threads: {facts['threads']})"
+    axes.set_title(title, fontsize=9)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

@@ -64,6 +64,8 @@ def peer_text(name: str, peer: Record) -> str:
     if peer["state"] in ("absent", "failed"):
         return f"{name} {peer['state']}"
     mark = "" if peer["state"] == "good" else f" {peer['state'].upper()}"
+    if peer["state"] == "good" and peer["note"]:
+        mark = f" ({peer['note']})"
     if peer["state"] == "coarse":
         mark += f" {number(peer['residual'], '.0e')}"
     return f"{name} {milliseconds(peer['seconds'])}{mark}"

@@ -22,7 +22,7 @@ from .guard import Slow
 ROW_SECONDS, MAX_ROUNDS = 2.0, 100
 # A round longer than this is not repeated more than once.
 LONG_ROUND_SECONDS = 5.0
-# A peer slower than ours by this ratio, and than this many seconds, is not run again.
+# A solver slower than the fastest by this ratio, and than this many seconds, is not run again.
 SLOW_RATIO, SLOW_SECONDS = 5.0, 0.5
 MAX_TIGHTENINGS, MAX_LOOSENINGS = 4, 2
 # A residual this many times below the tolerance makes it worthwhile to try a larger one, unless a run is this long.
@@ -119,8 +119,9 @@ def race(contest: Contest, repeat: int) -> None:
     # twice, because a later solver may find what an earlier one missed
     complete(contest)
     complete(contest)
-    ours = contest.sides[0]
-    racing = [side for side in contest.sides if side.state == "good" and not side.once and not too_slow(side, ours)]
+    good = [side for side in contest.sides if side.state == "good"]
+    slow = max(SLOW_RATIO * min((side.seconds for side in good), default=0.0), SLOW_SECONDS)
+    racing = [side for side in good if not side.once and side.seconds <= slow]
     if not racing:
         return
     whole = sum(side.seconds for side in racing)
@@ -134,7 +135,3 @@ def race(contest: Contest, repeat: int) -> None:
             # a run over the time limit is not the fastest one
             with suppress(Slow):
                 clock(side, side.tol)
-
-
-def too_slow(side: Side, ours: Side) -> bool:
-    return side.seconds > max(SLOW_RATIO * ours.seconds, SLOW_SECONDS) and ours.state == "good"
