@@ -26,7 +26,7 @@ GRAPH_FLOOR = 0.1
 MAX_UNGUARDED_SIZE, SECONDS, SECONDS_LONG = 5_000, 15.0, 300.0
 MATRIX_FREE_SIZE, MATRIX_FREE_SIZE_LONG, MATRIX_FREE_KAPPA = 1000, 2000, 1e3
 # Tolerance of a run that is not repeated, so that its residual is sufficient; and that of inner solves / outer one.
-ONCE_TOLERANCE, INNER_FACTOR = 1e-9, 0.1
+ONCE_TOLERANCE, INNER_FACTOR = 3e-9, 0.1
 
 
 def heisenberg_ring(spins: int) -> sp.csr_array:

@@ -19,8 +19,8 @@ from .data import BUILDERS, Pair, largest_values, pair, shift, smallest_values
 END_COUNT, NEAR_COUNT = 10, 5
 # A diagonal entry this many times smaller than the largest one of its column still serves as a pivot.
 PIVOT_THRESHOLD = 0.01
-# Cells along a side of the large P2 pairs: n = 100,489 and 249,001.
-P2_CELLS, P2_CELLS_LONG = 159, 250
+# Cells along a side of the large P2 pairs: n = 39,601 and 100,489.
+P2_CELLS, P2_CELLS_LONG = 100, 159
 SINGULAR_MASS = ("bcsst01", "bcsst03", "bcsst04")
 
 
