@@ -7,19 +7,20 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench goldens fuzz hostile clean
+.PHONY: help install demo test test-slow lint bench bench-quick goldens fuzz hostile clean
 
 help:
-	@echo "make install    a virtual environment with all that development needs"
-	@echo "make demo       solve a built-in pair with every method: a table and a picture (out/demo.png)"
-	@echo "make test       lint, types and tests"
-	@echo "make test-slow  the exhaustive checks"
-	@echo "make lint       ruff and mypy only"
-	@echo "make bench      speed as ratios"
-	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
-	@echo "make fuzz       search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
-	@echo "make hostile    do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
-	@echo "make clean      remove the virtual environment and the output"
+	@echo "make install      a virtual environment with all that development needs"
+	@echo "make demo         solve a built-in pair with every method: a table and a picture (out/demo.png)"
+	@echo "make test         lint, types and tests"
+	@echo "make test-slow    the exhaustive checks"
+	@echo "make lint         ruff and mypy only"
+	@echo "make bench-quick  one table of ratios to other solvers, losses first, in minutes (ROWS=pattern, THREADS=1)"
+	@echo "make bench        all benchmarks; takes hours"
+	@echo "make goldens      do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
+	@echo "make fuzz         search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
+	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
+	@echo "make clean        remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "splitmerge needs Python 3.11 or later")'
@@ -48,6 +49,10 @@ test-slow: install
 bench: install
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.quick --long
+
+bench-quick: install
+	$(BIN)/python -m benchmarks.quick --rows "$(ROWS)" --threads $(or $(THREADS),1)
 
 goldens: install
 	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)

@@ -38,10 +38,10 @@ def inverse(n: int, solve: Solve) -> LinearOperator:
     return LinearOperator((n, n), matvec=solve, dtype=np.float64)
 
 
-def by_degree(K: Any) -> LinearOperator:
-    """SuperLU with minimum degree ordering, the best symmetric factorisation in SciPy."""
+def by_degree(K: Any, pivot: float = 0.0) -> LinearOperator:
+    """SuperLU with minimum degree ordering, the best symmetric factorisation in SciPy; `pivot` for an indefinite K."""
     options = {"SymmetricMode": True}
-    lu = splu(sp.csc_array(K), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    lu = splu(sp.csc_array(K), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=pivot, options=options)
     return inverse(K.shape[0], lu.solve)
 
 
