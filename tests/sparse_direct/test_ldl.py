@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairs import grid
+from splitmerge.sparse_direct.choice import indefinite_factors
 from splitmerge.sparse_direct.cholesky import SparseFactor
 from splitmerge.sparse_direct.ldl import SparseShifted
 from strategies import dtypes, normal, seeds, sparse_definite
@@ -71,10 +72,14 @@ class Rough:
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
-def test_solves_are_refined(dtype):
-    """One step of refinement squares the error of a factorisation without pivoting."""
+def test_inaccurate_factors_are_refined(dtype, monkeypatch):
+    """One step of refinement squares the error of a factorisation without pivoting; accurate factors need none."""
     K = sp.csr_array((grid(8) - 3.3 * sp.eye_array(64)).astype(dtype))
+    assert not SparseShifted(K).refined
+    factors = next(indefinite_factors(K))
+    monkeypatch.setattr("splitmerge.sparse_direct.ldl.indefinite_factors", lambda K, like: [Rough(factors)])
     shifted = SparseShifted(K)
-    shifted.lu = Rough(shifted.lu)
+    assert shifted.refined
+    assert shifted.negative == factors.negative
     w = np.random.default_rng(0).standard_normal(64).astype(dtype)
     np.testing.assert_allclose(shifted.solve(K @ w), w, atol=1e-12)

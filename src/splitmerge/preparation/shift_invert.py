@@ -98,14 +98,16 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
     if closeness < eps**-0.5:
         return 0.0
     for steps in (FIRST_STEPS, FIRST_STEPS + STEPS_PER_PAIR * (k + 2)):
-        growth = _inverse_ritz(products, factor, x, steps)[: k + 3]
-        drops = np.flatnonzero(growth[1:] < eps**0.4 * growth[:-1])
+        growth = _inverse_ritz(products, factor, x, steps)
+        drops = np.flatnonzero(growth[1 : k + 3] < eps**0.4 * growth[: k + 2][: growth.size - 1])
         if drops.size and growth[drops[0] + 1] > 0:
             return float(eps**0.2 / growth[drops[0] + 1])
-        if closeness < eps**-0.8:
+        # relative to the rounding of the eigenvalues next to σ: of large ones elsewhere, `size` may be
+        length = norm(x) / vdot(x, products.apply_B(x)).real ** 0.5
+        if growth[0] * float(products.scale.perturbation(np.array([sigma]), np.array([length]))[0]) < eps**0.25:
             return 0.0
     # of a multiple eigenvalue rounding shows copy after copy, and none of the others: so none is near
-    return float(eps**0.4 * abs(sigma)) if closeness > eps**-0.9 else 0.0
+    return float(eps**0.4 * abs(sigma))
 
 
 def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: Array, steps: int) -> Array:

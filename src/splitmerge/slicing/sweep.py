@@ -127,6 +127,9 @@ class Sweep:
         for _ in range(STARTS):
             reason, pairs = ran(setup, rule, self.monitor, X, tightening)
             pairs = taken(pairs, np.flatnonzero((pairs.values > part.low.tau) & (pairs.values < part.high.tau)))
+            if reason is Reason.UNCONFIRMED and pairs.values.size:
+                # it was a pair outside of the slice that missed the tolerance
+                reason = self._judged(pairs, Reason.RESIDUAL)
             missing = part.count - pairs.values.size
             if missing == 0 or not reason.converged:
                 return reason, pairs

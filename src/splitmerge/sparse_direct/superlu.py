@@ -16,8 +16,6 @@ from .protocol import Triangular
 
 # Rows from which the lower fill of nested dissection outweighs the time of the ordering.
 NESTED_DISSECTION_MIN_ROWS = 3000
-# Below that, factors have so few entries that relaxed supernodes and panels cost more than they gain.
-SMALL_BLOCKING = {"relax": 1, "panel_size": 1}
 
 
 class SuperLU(Triangular):
@@ -72,7 +70,7 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
             permc_spec="MMD_AT_PLUS_A" if first is None and not narrow else "NATURAL",
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
-            **(incomplete if incomplete or B.shape[0] >= NESTED_DISSECTION_MIN_ROWS else SMALL_BLOCKING),
+            **incomplete,
         )
     except RuntimeError as error:
         if not _broke_down(error):

@@ -45,8 +45,8 @@ class Reduced:
 
     def moved(self) -> LinearOperator:
         """A − τB."""
-        B = sp.eye_array(self.A.shape[0], dtype=self.A.dtype) if self.B is None else self.B
-        return aslinearoperator(self.A) - self.shift * aslinearoperator(B)
+        B = sp.eye_array(self.A.shape[0]) if self.B is None else self.B
+        return _linear(self.A) - self.shift * _linear(B)
 
     def values(self, values: Array) -> Array:
         """The eigenvalues asked for, from those of this pair."""
@@ -70,6 +70,12 @@ class Reduced:
         if self.which == "BE":
             return high >= (k + 1) // 2 and low >= k // 2
         return high >= k or (self.which == "LM" and not self.skewed)
+
+
+def _linear(M: Any) -> LinearOperator:
+    """M as a LinearOperator, also if it has nothing but `shape` and `@`."""
+    known = sp.issparse(M) or isinstance(M, np.ndarray) or hasattr(M, "matvec")
+    return aslinearoperator(M) if known else LinearOperator(M.shape, matvec=lambda x: np.asarray(M @ x))
 
 
 def reduce(A: Any, M: Any, sigma: float, mode: str, which: str) -> Reduced:
