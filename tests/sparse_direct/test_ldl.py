@@ -64,7 +64,7 @@ class Rough:
     """Factors whose solves are wrong in the eighth digit."""
 
     def __init__(self, factors):
-        self.factors = factors
+        self.factors, self.name, self.negative = factors, factors.name, factors.negative
 
     def solve(self, b):
         w = self.factors.solve(b)
