@@ -16,7 +16,6 @@ from .checks import real
 from .eigsh_request import Request
 from .errors import NotPositiveDefinite
 from .problem.adapt import adapt, as_pair
-from .problem.operator import as_dense
 from .transforms.modes import MODES
 from .transforms.semidefinite import is_operator
 
@@ -92,7 +91,7 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
     for matrix, letter in ((A, "A"), (M, "M")):
         if isinstance(matrix, LinearOperator) or is_operator(matrix):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
-    M = M if M is None or not issparse(M) else as_dense(adapt(M, "M")).matrix
+    M = M.toarray() if issparse(M) else M
     try:
         return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
     except np.linalg.LinAlgError as error:

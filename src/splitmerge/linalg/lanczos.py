@@ -37,6 +37,7 @@ class LanczosProcess:
     ) -> None:
         self.multiply, self.solve, self.reorthogonalise, self.size = multiply, solve, reorthogonalise, x.size
         self.identity = Mx is x
+        self.eps = float(np.finfo(x.dtype).eps)
         # Ritz values need only the last two columns and the next: three columns, reused in rotation
         self.room = None if store else 3
         self._V = np.empty((x.size, self.room or 32), x.dtype, order="F")
@@ -115,7 +116,7 @@ class LanczosProcess:
         square = float(vdot(w, Mw).real)
         beta = math.sqrt(square) if square > 0 else 0.0
         size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]))
-        self.exhausted = beta <= 10 * np.finfo(v.dtype).eps * size or (self.reorthogonalise and j + 1 == v.size)
+        self.exhausted = beta <= 10 * self.eps * size or (self.reorthogonalise and j + 1 == v.size)
         self.beta.append(0.0 if self.exhausted else beta)
         self._put(j + 1, w, Mw, beta if beta > 0 else 1.0)
 

@@ -13,6 +13,8 @@ from ..typing import Array
 class DenseShifted:
     """K = L D Lᴴ with Bunch–Kaufman pivoting; `negative` is the number of negative eigenvalues of K."""
 
+    takes_blocks = True
+
     def __init__(self, K: Array) -> None:
         hermitian = K.dtype.kind == "c"
         names = ("hetrf", "hetrs") if hermitian else ("sytrf", "sytrs")

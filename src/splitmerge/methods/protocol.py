@@ -29,6 +29,8 @@ class Method:
     solves: ClassVar[bool] = True
     # does it compute all k pairs in one subspace, rather than one after the other by deflation?
     subspace: ClassVar[bool] = False
+    # does it expand its space by preconditioned residuals, so that the space is no Krylov space?
+    preconditioned: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if type(self).step is Method.step and type(self).bind is Method.bind:

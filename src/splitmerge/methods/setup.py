@@ -12,11 +12,19 @@ from ..linalg.ldl import DenseShifted
 from ..preconditioners import Prepared
 from ..problem.products import Products
 from ..problem.target import Target
-from ..sparse_direct import Prediction
+from ..sparse_direct import Prediction, recount_seconds
+from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
 from ..transforms import ShiftInvert, Transform
 from ..typing import Array
 from .survey import Survey
+
+# Up to this n two factorisations of any kind cost little.
+COUNTED_N = 1000
+# Up to this n a sparse factorisation costs less than the solves of a probe.
+COUNTED_SPARSE_N = 15_000
+# Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
+PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 
 
 class Inverse(NamedTuple):
@@ -61,6 +69,8 @@ class Setup(NamedTuple):
 
     # is B singular, so that some eigenvalues are infinite?
     semidefinite: bool = False
+    # was a count of eigenvalues asked for?
+    certify: bool = False
     # the pair that was given, when `products` are those of another one
     original: Products | None = None
 
@@ -79,6 +89,32 @@ class Setup(NamedTuple):
             return None
         solver = self.products.solver
         return Inverse(self.products.pencil.inverse[0], lambda b: solver.solve(b, None, None)[0])
+
+    @property
+    def counts(self) -> bool:
+        """Is completeness to be shown by a count of eigenvalues, as one is asked for or cheaper than a probe?"""
+        return self.certify or self._count_is_cheap()
+
+    def _count_is_cheap(self) -> bool:
+        products, solver, prediction = self.products, self.products.solver, self.prediction
+        if self.k == 1 or self.shift_invert is not None or not products.pencil.has_entries:
+            return False
+        if self.method is not None and self.method.preconditioned:
+            return products.n <= COUNTED_N
+        if products.pencil.dense or not isinstance(solver, SparseFactor) or products.A.kind != "sparse":
+            return products.pencil.dense
+        if not solver.serves(products.A.matrix):
+            return False
+        if prediction is None:
+            return products.n <= COUNTED_SPARSE_N
+        probe = PROBE_STEPS * (prediction.solve_seconds + PROBE_SECONDS_PER_UNKNOWN * products.n)
+        return recount_seconds(products.n, prediction.flops) < probe
+
+    @property
+    def companions(self) -> int:
+        """How many random vectors join a random start: with two, a Krylov space shows two copies of an eigenvalue."""
+        searched = self.transform is not None and not self.method.preconditioned
+        return int(self.k > 1 and searched and not self.given and not self.counts)
 
     @property
     def shift_invert(self) -> ShiftInvert | None:

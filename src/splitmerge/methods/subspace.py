@@ -37,6 +37,8 @@ class SubspaceIteration(Iteration):
     scale: Scale
     values: Array
     errors: Array
+    # random vectors that have joined a random start
+    companions: int = 0
 
     def __init__(self) -> None:
         self.probes = 0
@@ -170,6 +172,12 @@ class SubspaceIteration(Iteration):
         finally:
             self.scale = scale
         return False
+
+    def crowded(self) -> bool:
+        """Are two of the k values equal within their errors?"""
+        slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
+        slack += 1e3 * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
+        return bool((np.diff(np.sort(self.values[: self.k])) <= slack).any())
 
     def block(self) -> RitzBlock:
         """The k most wanted Ritz pairs as they are now.

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import NotPositiveDefinite
+from ..linalg import csr
 from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
 from ..planning.costs import check_fits
 from ..problem.factorise import factorise, is_definite
@@ -14,7 +15,7 @@ from ..typing import Array
 from .workspace import Workspace
 
 # Lanczos steps that may show that a mass matrix is positive definite, with the condition it must be clear of.
-LANCZOS_STEPS, CLEARANCE = (10, 40, 80, 160), 1e-3
+LANCZOS_STEPS, CLEARANCE = (24, 48, 96, 160), 1e-3
 # Units of rounding by which the diagonal of a semidefinite matrix is increased before it is factorised.
 RIDGE_UNITS = 100
 
@@ -76,7 +77,8 @@ def _check_semidefinite(B: Operator) -> bool:
 
 def massless(B: Operator) -> Array:
     """The rows of B without any entry but zeros."""
-    return np.flatnonzero(np.asarray(abs(B.matrix).sum(axis=1)).ravel() == 0)
+    sums = csr.row_sums(B.matrix) if B.kind == "sparse" else np.abs(B.matrix).sum(axis=1)
+    return np.flatnonzero(sums == 0)
 
 
 def has_definite_rest(B: Operator, rows: Array) -> bool:
@@ -107,15 +109,13 @@ def _surely_definite(B: Operator) -> bool:
     if not (diagonal > 0).all():
         return False
     scaled = scaled_rows_and_columns(B.matrix, 1 / np.sqrt(diagonal))
-    sums = np.asarray(abs(scaled).sum(axis=1))
+    times, sums = csr.matvec(scaled), csr.row_sums(scaled)
     if (sums < 2 - 100 * float(np.finfo(B.dtype).eps)).all():
         # strictly diagonally dominant (Gershgorin)
         return True
     c = float(sums.max())
     x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
-    process = LanczosProcess(
-        lambda v, _: c * v - scaled @ v, lambda y: (y, y), x, x, reorthogonalise=False, store=False
-    )
+    process = LanczosProcess(lambda v, _: c * v - times(v), lambda y: (y, y), x, x, reorthogonalise=False, store=False)
     for steps in LANCZOS_STEPS:
         if largest_eigenvalue(process, steps) < (1 - CLEARANCE) * c:
             return True

@@ -32,7 +32,7 @@ FIRST_STEPS, STEPS_PER_PAIR = 5, 4
 def shift_invert(workspace: Workspace, asked: float) -> Setup:
     """The eigenvalues nearest to σ = `asked` (of the scaled pair) as the largest of (A − σB)⁻¹B by magnitude."""
     pencil, products = workspace.pencil, workspace.products()
-    sigma, factor = factorised_near(products.setup, asked, workspace.problem.k)
+    sigma, factor = factorised_near(products.setup, asked, workspace.problem.k, workspace.shifted.get(asked))
     backend = factor.name if isinstance(factor, SparseShifted) else None
     workspace.decide(Choice.SHIFT_INVERT, sigma=sigma * pencil.unit, backend=backend)
     transform, k = _transform(workspace, products, sigma, factor), workspace.problem.k
@@ -54,11 +54,13 @@ def _transform(
     return SemidefiniteShiftInvert(products, sigma, factor, 1, root_of(products, "B")[0])
 
 
-def factorised_near(products: Products, asked: float, k: int) -> tuple[float, DenseShifted | SparseShifted]:
-    """σ at or next to `asked`, clear of eigenvalues, and A − σB factorised."""
+def factorised_near(
+    products: Products, asked: float, k: int, known: SparseShifted | None = None
+) -> tuple[float, DenseShifted | SparseShifted]:
+    """σ at or next to `asked`, clear of eigenvalues, and A − σB factorised; it may be `known` at `asked`."""
     pencil = products.pencil
     size = max(abs(asked), pencil.A.size / (1.0 if pencil.B is None else pencil.B.size)) or 1.0
-    sigma, factor = asked, _try_factor(pencil, asked)
+    sigma, factor = asked, _try_factor(pencil, asked, known)
     for step in range(SINGULAR_MOVES):
         if factor is None:
             sigma = asked + 10**step * pencil.eps**0.75 * size
@@ -75,11 +77,13 @@ def factorised_near(products: Products, asked: float, k: int) -> tuple[float, De
     return sigma, factor
 
 
-def _try_factor(pencil: Pencil, sigma: float) -> DenseShifted | SparseShifted | None:
+def _try_factor(
+    pencil: Pencil, sigma: float, known: SparseShifted | None = None
+) -> DenseShifted | SparseShifted | None:
     """A − σB factorised, or None where it is singular."""
     K = plus(pencil.A, -sigma, pencil.B)
     try:
-        factor = shifted_factor(K)
+        factor = shifted_factor(K) if known is None else known
     except ZeroDivisionError:
         return None
     return None if is_singular(K, factor) else factor

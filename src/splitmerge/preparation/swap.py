@@ -13,7 +13,9 @@ from ..problem.factorise import factorise
 from ..problem.operator import Operator, plus
 from ..problem.products import Products
 from ..problem.start import random_vector
+from ..sparse_direct.choice import one_for_all
 from ..sparse_direct.cholesky import SparseFactor
+from ..sparse_direct.ldl import SparseShifted
 from ..typing import Array
 from .solver import attached
 from .workspace import Workspace
@@ -35,15 +37,31 @@ def swapped(workspace: Workspace, sigma: float, sign: int, *, clear: bool) -> Pr
     K = plus(pencil.A, -sigma, pencil.B)
     if sign < 0:
         K = K.negated()
-    try:
-        factor = factorise(K)
-    except NotPositiveDefinite:
+    factor = _definite_factor(workspace, K, sigma, sign)
+    if factor is None:
         return None
     if clear and not (_cancels_little(workspace, K, sigma) and _clear(factor, K.diagonal(), pencil.eps)):
         return None
     backend = factor.factors.name if isinstance(factor, SparseFactor) else None
     workspace.decide(Choice.SWAPPED, shift=-sigma * pencil.unit, sign=sign, backend=backend)
     return Products(pencil.swapped(K, sigma, sign), budget=workspace.budget, solver=factor)
+
+
+def _definite_factor(workspace: Workspace, K: Operator, sigma: float, sign: int) -> DenseFactor | SparseFactor | None:
+    """K = ±(A − σB) factorised; None if it is not positive definite.
+
+    For a σ of the user's the factors are kept, as they serve shift-invert if K is indefinite.
+    """
+    known = None
+    try:
+        if workspace.problem.sigma is not None and sign > 0 and K.kind == "sparse" and one_for_all(K.matrix):
+            shifted = workspace.shifted[sigma] = SparseShifted(K.matrix)
+            if shifted.negative != 0:
+                return None
+            known = shifted.lu
+        return factorise(K, known=known)
+    except (NotPositiveDefinite, ZeroDivisionError):
+        return None
 
 
 def _cancels_little(workspace: Workspace, K: Operator, sigma: float) -> bool:

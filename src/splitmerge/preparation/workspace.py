@@ -17,6 +17,7 @@ from ..problem.problem import Problem
 from ..problem.products import BSolver, Counts, Products
 from ..problem.start import Warm
 from ..problem.target import Target
+from ..sparse_direct.ldl import SparseShifted
 from ..system.budget import Budget
 
 
@@ -38,6 +39,8 @@ class Workspace:
     decisions: list[Decision] = field(default_factory=list)
     max_products: float = math.inf
     semidefinite: bool | None = None
+    # A − σB factorised, by σ
+    shifted: dict[float, SparseShifted] = field(default_factory=dict)
     checked_shift: bool = False
 
     def __post_init__(self) -> None:
@@ -65,6 +68,7 @@ class Workspace:
         if pencil.inverse is not None:
             parts["original"] = self.products()
         parts |= {"semidefinite": bool(self.semidefinite), "max_products": self.max_products}
+        parts["certify"] = problem.certify
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:

@@ -7,14 +7,18 @@ from ..linalg.cholesky import DenseFactor
 from ..linalg.ldl import DenseShifted
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
+from ..sparse_direct.protocol import Factors
 from .operator import Operator
 
 
-def factorise(B: Operator, *, triangular: bool = False) -> DenseFactor | SparseFactor:
-    """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot; `triangular`: L is wanted, too."""
+def factorise(B: Operator, *, triangular: bool = False, known: Factors | None = None) -> DenseFactor | SparseFactor:
+    """Factorise the entries of B, or raise `NotPositiveDefinite` naming the pivot; `triangular`: L is wanted, too.
+
+    `known` are factors of a sparse B.
+    """
     if B.matrix is None:
         raise ValueError("a factorisation needs the entries of B; for an operator use ConjugateGradient")
-    return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix, triangular=triangular)
+    return DenseFactor(B.matrix) if B.kind == "dense" else SparseFactor(B.matrix, triangular=triangular, known=known)
 
 
 def is_definite(B: Operator) -> bool:

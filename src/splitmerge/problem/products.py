@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import gram
 from ..linalg.rounding import Scale
 from ..system.budget import Budget
@@ -187,6 +188,16 @@ class Products:
         self.tally.B_solves += 1
         return self.solver.whitened(self.A.times, y)  # type: ignore[no-any-return]
 
+    def products_whitened(self, Y: Array) -> Array:
+        """`apply_whitened` for columns in Fortran order."""
+        if self.explicit is None and isinstance(self.solver, DenseFactor):
+            self.tally.A_products += Y.shape[1]
+            self.tally.B_solves += Y.shape[1]
+            return self.solver.half_solve(
+                np.asfortranarray(self.A.times_block(self.solver.unwhiten(Y.copy(order="F"))))
+            )
+        return np.array([self.apply_whitened(y) for y in Y.T]).T
+
     def products_A(self, X: Array) -> Array:
         """A X for columns, neither shifted nor deflated."""
         self.tally.A_products += X.shape[1]
@@ -226,6 +237,13 @@ class Products:
         """(A − σB)⁻¹b, counted."""
         self.tally.K_solves += 1
         return factor.solve(b)
+
+    def solves_K(self, factor: ShiftedSolver, R: Array) -> Array:
+        """(A − σB)⁻¹R for columns R in Fortran order, counted."""
+        self.tally.K_solves += R.shape[1]
+        if getattr(factor, "takes_blocks", False):
+            return factor.solve(R)
+        return np.array([factor.solve(r) for r in R.T]).T
 
     def solve_P(self, P: PSolver, b: Array) -> Array:
         """(PᴴP)⁻¹ b, counted."""

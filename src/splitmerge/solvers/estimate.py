@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg import csr
 from ..linalg.reductions import norm
 from ..problem.operator import Operator
 from ..problem.products import Products, ShiftedSolver
@@ -28,7 +29,7 @@ def is_singular(K: Operator, factor: ShiftedSolver) -> bool:
 
     Inverse iteration with DKD, whose rows have sums of about 1.
     """
-    sizes = np.asarray(abs(K.matrix).sum(axis=1)).ravel()
+    sizes = csr.row_sums(K.matrix) if K.kind == "sparse" else np.abs(K.matrix).sum(axis=1)
     roots = np.sqrt(np.where(sizes > 0, sizes, 1.0)).astype(np.empty(0, K.dtype).real.dtype)
     x = np.random.default_rng(1).standard_normal(K.n).astype(K.dtype)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -28,6 +28,11 @@ def triangular_factors(B: Any) -> Triangular | None:
     return factors or symmetric_lu(B)
 
 
+def one_for_all(K: Any) -> bool:
+    """Are definite and indefinite matrices of this kind factorised by the same backend, which shows the inertia?"""
+    return costs.usual(K, lambda: 1e15) == "SuperLU"
+
+
 def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]:
     """Factorisations of an indefinite K, best first: backends with pivoting, then SuperLU without pivoting.
 

@@ -20,11 +20,14 @@ MAX_NONZEROS_RATIO = 1.2
 class SparseFactor:
     """Π B Πᵀ = L D Lᴴ without pivoting, with a fill-reducing ordering Π.
 
-    `least` is the smallest ratio of a pivot to its diagonal entry of B.
+    `least` is the smallest ratio of a pivot to its diagonal entry of B. `known` are factors of B that were made before
+    it was known to be definite.
     """
 
-    def __init__(self, B: Any, *, triangular: bool = False) -> None:
-        factors: Factors | None = triangular_factors(B) if triangular else definite_factors(B)
+    def __init__(self, B: Any, *, triangular: bool = False, known: Factors | None = None) -> None:
+        factors = known
+        if factors is None:
+            factors = triangular_factors(B) if triangular else definite_factors(B)
         if factors is None:
             raise not_definite(_zero_pivot(B), 0.0)
         if isinstance(factors, Triangular):

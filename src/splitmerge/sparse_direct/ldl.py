@@ -24,6 +24,8 @@ class SparseShifted:
     number of negative eigenvalues of K; None after LU, which does not reveal the inertia.
     """
 
+    takes_blocks = True
+
     def __init__(self, K: Any, like: Factors | None = None) -> None:
         self.times = csr.matvec(K)
         self.negative: int | None = None

@@ -31,7 +31,7 @@ class SuperLU(Triangular):
         """The rows of K in elimination order."""
         inner = np.empty_like(self.lu.perm_c)
         inner[self.lu.perm_c] = np.arange(inner.size, dtype=inner.dtype)
-        return inner if self.first is None else self.first[inner]
+        return np.asarray(inner if self.first is None else self.first[inner])
 
     @property
     def L(self) -> Any:

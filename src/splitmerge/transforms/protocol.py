@@ -48,5 +48,11 @@ class Transform(Protocol):
     def complete(self, first: Array) -> tuple[Array, Array]:
         """A vector and its dual, from the one of them that comes first."""
 
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """`apply` for columns; these and the result are in Fortran order."""
+
+    def complete_block(self, first: Array) -> tuple[Array, Array]:
+        """`complete` for columns."""
+
     def value(self, theta: float) -> float:
         """The eigenvalue of the pencil that belongs to the eigenvalue `theta` of T."""

@@ -41,9 +41,18 @@ class ShiftInvert(BInner):
         solved = self.products.solve_K(self.factor, z)
         return solved if self.sign > 0 else -solved
 
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """Solves with ±(A − σB)."""
+        solved = self.products.solves_K(self.factor, Z)
+        return solved if self.sign > 0 else -solved
+
     def complete(self, first: Array) -> tuple[Array, Array]:
         """A product with B."""
         return first, self.products.apply_B(first)
+
+    def complete_block(self, first: Array) -> tuple[Array, Array]:
+        """Products with B."""
+        return first, self.products.products_B(first)
 
     def value(self, theta: float) -> float:
         """λ = σ ± 1/θ."""
@@ -89,9 +98,15 @@ class SemidefiniteShiftInvert(ShiftInvert):
         """A solve between two products."""
         return np.asarray(self.adjoint @ super().apply(y, self.L @ z))
 
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """Solves between two products."""
+        return np.asfortranarray(self.adjoint @ super().apply_block(Y, np.asfortranarray(self.L @ Z)))
+
     def complete(self, first: Array) -> tuple[Array, Array]:
         """The vector is its own dual."""
         return first, first
+
+    complete_block = complete
 
 
 class MasslessShiftInvert(ShiftInvert):
@@ -117,6 +132,12 @@ class MasslessShiftInvert(ShiftInvert):
     def apply(self, y: Array, z: Array) -> Array:
         """A solve, projected."""
         solved = super().apply(y, z)
+        solved[self.massless] = 0
+        return solved
+
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """Solves, projected."""
+        solved = super().apply_block(Y, Z)
         solved[self.massless] = 0
         return solved
 

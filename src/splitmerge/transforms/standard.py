@@ -48,9 +48,15 @@ class Whitened:
         """A product between two half solves."""
         return self.products.apply_whitened(y)
 
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """A product between two half solves, for columns."""
+        return self.products.products_whitened(Y)
+
     def complete(self, first: Array) -> tuple[Array, Array]:
         """The vector is its own dual."""
         return first, first
+
+    complete_block = complete
 
     def value(self, theta: float) -> float:
         """T has the eigenvalues of (A, B)."""
@@ -96,9 +102,17 @@ class BInner:
         """A y, the dual of B⁻¹Ay."""
         return self.products.apply_plain_A(y)
 
+    def apply_block(self, Y: Array, Z: Array) -> Array:
+        """A Y, the duals of B⁻¹AY."""
+        return np.asfortranarray(self.products.products_A(Y))
+
     def complete(self, first: Array) -> tuple[Array, Array]:
         """A solve with B."""
         return self.products.solve_B(first)
+
+    def complete_block(self, first: Array) -> tuple[Array, Array]:
+        """Solves with B."""
+        return self.products.solves_B(first)
 
     def value(self, theta: float) -> float:
         """T has the eigenvalues of (A, B)."""

@@ -8,27 +8,18 @@ from typing import NamedTuple
 
 from ..errors import OutOfTime
 from ..methods.direct import Direct
-from ..methods.lobpcg.iteration import Lobpcg
-from ..methods.setup import Setup
+from ..methods.setup import COUNTED_N, Setup
 from ..methods.subspace import SubspaceIteration
 from ..methods.survey import Survey
 from ..objective.state import State
 from ..run.loop import Run
 from ..run.reason import Reason
-from ..sparse_direct import recount_seconds
-from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
-from .verdict import BY_LAPACK, COUNTED, RANDOM_START, UNFINISHED, Verdict
+from .verdict import BY_LAPACK, COUNTED, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
 
-# Up to this n two factorisations of any kind cost little.
-COUNTED_N = 1000
-# Up to this n a sparse factorisation costs less than the solves of a probe.
-COUNTED_SPARSE_N = 15_000
-# Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
-PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
 # Intervals wider than this multiple of their rounding can be narrowed.
@@ -74,9 +65,7 @@ class _Verification:
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
-            # a run from a random vector is itself a probe, and enough for a single pair
-            probing = self.setup.k > 1 or self.setup.given
-            if self.counted or (self.counted is None and not probing):
+            if self.counted or (self.counted is None and not self._in_doubt(iteration)):
                 return
             if rounds < NARROWINGS and self._wide():
                 rounds = rounds + 1 if self._narrow(NARROWING ** (rounds + 1)) else NARROWINGS
@@ -86,6 +75,16 @@ class _Verification:
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _in_doubt(self, iteration: SubspaceIteration) -> bool:
+        """Is a probe needed? A run from a random vector is itself one for a single pair.
+
+        So is one from two of them, for several pairs: it shows two copies of a multiple eigenvalue. Where it does,
+        there may be more.
+        """
+        if self.setup.given or self.setup.k == 1:
+            return self.setup.given
+        return not iteration.companions or iteration.crowded()
 
     def _wide(self) -> bool:
         """Does a count disagree that a tighter tolerance may agree with, because it narrows the error intervals?"""
@@ -113,7 +112,8 @@ class _Verification:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
         assert self.pairs is not None
         setup, k = self.setup, self.setup.k
-        if not self.certify and not _count_is_cheap(iteration, setup):
+        small = bool(iteration.companions) and setup.products.n <= COUNTED_N and setup.products.pencil.has_entries
+        if not setup.counts and not (small and iteration.crowded()):
             return None
         following = None
         if iteration.values.size > k:
@@ -139,24 +139,6 @@ class _Verification:
         return Verified(self.pairs, self.reason, verdict)
 
 
-def _count_is_cheap(iteration: SubspaceIteration, setup: Setup) -> bool:
-    """Does a count cost less than a probe? A single pair needs neither."""
-    products, prediction = setup.products, setup.prediction
-    if isinstance(iteration, Lobpcg) or setup.shift_invert is not None:
-        return setup.k > 1 and products.pencil.has_entries and products.n <= COUNTED_N
-    if setup.k == 1:
-        return False
-    dense, solver = products.pencil.dense, products.solver
-    if dense or not isinstance(solver, SparseFactor) or products.A.kind != "sparse":
-        return dense
-    if not solver.serves(products.A.matrix):
-        return False
-    if prediction is None:
-        return products.n <= COUNTED_SPARSE_N
-    probe = PROBE_STEPS * (prediction.solve_seconds + PROBE_SECONDS_PER_UNKNOWN * products.n)
-    return recount_seconds(products.n, prediction.flops) < probe
-
-
 def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | None, *, asked: bool) -> Verdict:
     if setup.survey is not None:
         return _surveyed(setup.survey, pairs.values.size, reason)
@@ -167,6 +149,8 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if counted:
         return COUNTED
     why, probes = RANDOM_START.why, run.iteration.probes
+    if not probes and getattr(run.iteration, "companions", 0):
+        why = TWO_STARTS.why
     if probes:
         plural = "s" * (probes != 1)
         why = f"{probes} random-start probe{plural} of the B-orthogonal complement found no further eigenvalue"

@@ -22,5 +22,8 @@ UNFINISHED = Verdict("unchecked", "the iteration did not finish")
 RANDOM_START = Verdict(
     "probed", "the search started from a random vector, which has a component along every eigenvector"
 )
+TWO_STARTS = Verdict(
+    "probed", "the search started from two random vectors, which show a multiple eigenvalue twice, and found none"
+)
 BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
 COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")

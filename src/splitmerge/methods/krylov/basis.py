@@ -156,20 +156,19 @@ class Basis(Waiting):
             self._expand_vector()
             return
         Q = self.V[:, j : j + b]
-        QD = Q if transform.single else np.column_stack(self.Q_dual)
+        # in Fortran order
+        QD = Q if transform.single else np.array(self.Q_dual).T
         own, other = (QD, Q) if transform.dual_first else (Q, QD)
-        W = np.column_stack([transform.apply(Q[:, i], QD[:, i]) for i in range(b)])
+        W = transform.apply_block(Q, QD)
         alpha = gram(other, W)
         alpha = (alpha + alpha.conj().T) / 2
         W -= own @ alpha.astype(W.dtype)
         if self.reach:
-            for i in range(b):
-                W[:, i] -= self._recurrence(self.coupling[i])
+            W -= self._recurrence(self.coupling)
         self.H[j : j + b, j - self.reach : j] = self.coupling
         self.H[j : j + b, j : j + b] = alpha
         self.tridiagonal = False
-        pairs = [transform.complete(np.ascontiguousarray(w)) for w in W.T]
-        W, D = (np.column_stack(parts) for parts in zip(*pairs, strict=True))
+        W, D = transform.complete_block(W)
         quotients = alpha.diagonal().real
         floors = self.negligible * np.abs(quotients) if j == 0 else None
         self._advance(W, D, float(quotients.min()), float(quotients.max()), floors)
@@ -187,20 +186,22 @@ class Basis(Waiting):
             w = self.axpy(self.last_dual[0] if transform.dual_first else self.V[:, j - 1], w, a=-beta.conjugate())
             self.H[j, j - 1] = beta
         elif self.reach:
-            w -= self._recurrence(self.coupling[0])
+            w -= self._recurrence(self.coupling)[:, 0]
             self.H[j, j - self.reach : j] = self.coupling[0]
             self.tridiagonal = False
         self.H[j, j] = alpha
         self._advance(*transform.complete(w), alpha, alpha)
 
     def _recurrence(self, coupling: Array) -> Array:
-        """The component of T q along earlier columns, for a waiting q with this row of C (a dual if `dual_first`)."""
+        """The components of T Q along earlier columns, for a waiting block Q with this C (duals if `dual_first`)."""
         j = self.size
-        known = coupling.conj().astype(self.V.dtype)
+        known = coupling.conj().T.astype(self.V.dtype)
         if self.transform.dual_first and len(self.last_dual) == self.reach:
-            return np.asarray(np.column_stack(self.last_dual) @ known)
-        y = self.V[:, j - self.reach : j] @ known
-        return self.transform.dual(y) if self.transform.dual_first else y
+            return np.asarray(np.array(self.last_dual).T @ known)
+        Y = self.V[:, j - self.reach : j] @ known
+        if self.transform.dual_first:
+            return np.column_stack([self.transform.dual(np.ascontiguousarray(y)) for y in Y.T])
+        return np.asarray(Y)
 
     def _advance(self, w: Array, d: Array, least: float, largest: float, floors: Array | None = None) -> None:
         """Count the block as multiplied, with Rayleigh quotients from `least` to `largest`, and let w wait."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ...problem.start import random_vector
 from ...typing import Array
 from ..setup import Setup
 from ..subspace import SubspaceIteration
@@ -45,7 +46,8 @@ class ThickRestart(SubspaceIteration):
         self.scale = self.products.scale
         # a new start with all k vectors takes 3k columns
         capacity = max(2 * self.k + EXTRA_COLUMNS, 3 * self.k) if max_basis is None else max_basis
-        least = self.k + max(4 * setup.width, self.k // 2)
+        self.companions = setup.companions
+        least = self.k + max(4 * (setup.width + self.companions), self.k // 2)
         self.basis = Basis(self.transform, max(capacity, least), self.target, setup.rng)
         if setup.lowest is not None:
             self.basis.known = setup.lowest
@@ -79,7 +81,10 @@ class ThickRestart(SubspaceIteration):
         self.basis.negligible = tol
 
     def launch(self, X: Array) -> None:
-        """Begin with the columns of X, in the coordinates of the pencil."""
+        """Begin with the columns of X, in the coordinates of the pencil, and with random ones the first time."""
+        if self.companions and self.basis.products == 0:
+            joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
+            X = np.column_stack([X, *joining])
         self.advances = 0
         self.basis.start(X)
         self.advance()

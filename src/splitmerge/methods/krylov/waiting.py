@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ...errors import NotPositiveDefinite
 from ...linalg.blas import kernels
@@ -17,6 +17,8 @@ from ...typing import Array
 
 # Random vectors that are tried on breakdown before B is called indefinite.
 BREAKDOWN_TRIALS = 5
+# A block whose Cholesky factor has a larger ratio than this on its diagonal is orthonormalised at once.
+WELL_CONDITIONED = 1e-3
 
 
 class Waiting:
@@ -33,6 +35,8 @@ class Waiting:
         self.eps = float(np.finfo(dtype).eps)
         self.trans = 2 if dtype.kind == "c" else 1
         self.gemv: Any = get_blas_funcs("gemv", dtype=dtype)
+        self.gemm, self.trsm = get_blas_funcs(("gemm", "trsm"), dtype=dtype)
+        self.potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
         self.coefficients: Any = inner_products(dtype).coefficients
         self.dot, self.norm, _, _, self.axpy = kernels(dtype)
         self.size = self.width = self.reach = 0
@@ -47,7 +51,42 @@ class Waiting:
                 self._place(w, d, norm)
                 self.coupling = np.array([[norm]])
                 return
-        self._wait_block(w.reshape(w.shape[0], -1), d.reshape(d.shape[0], -1), scale, room, floors)
+        W, D = w.reshape(w.shape[0], -1), d.reshape(d.shape[0], -1)
+        if floors is None and W.shape[1] <= room and self._wait_together(W, D, scale):
+            return
+        self._wait_block(W, D, scale, room, floors)
+
+    def _wait_together(self, W: Array, D: Array, scale: float) -> bool:
+        """Orthonormalise all columns of W, whose duals are D, at once; False where they are nearly dependent.
+
+        The projection is repeated after cancellation, and then the duals no longer belong to W and are made again.
+        """
+        V, single, count = self.V[:, : self.size], self.transform.single, W.shape[1]
+        W, D = W.copy(order="F"), W if single else D
+        for _ in range(3):
+            taken = 0.0
+            if self.size:
+                C = self.gemm(1.0, V, W if single else D, trans_a=self.trans)
+                W = self.gemm(-1.0, V, C, 1.0, W, overwrite_c=1)
+                taken = float(np.abs(C).max())
+            D = W if single else D
+            G = gram(W, D)
+            least = float(G.diagonal().real.min())
+            if not least > (10 * self.eps * scale) ** 2:
+                return False
+            if not single and taken > 100 * self.eps * math.sqrt(least):
+                D = np.column_stack([self.transform.dual(w) for w in W.T])
+                G = gram(W, D)
+            if not taken > max(1e-6, 100 * self.eps) * math.sqrt(least):
+                break
+        R, info = self.potrf((G + G.conj().T) / 2, lower=0, clean=1)
+        sizes = np.abs(R.diagonal())
+        if info or not sizes.min() > WELL_CONDITIONED * sizes.max():
+            return False
+        self.V[:, self.size : self.size + count] = self.trsm(1.0, R, W, side=1)
+        self.Q_dual = [] if single else list(self.trsm(1.0, R, np.asfortranarray(D), side=1).T)
+        self.width, self.coupling = count, np.asarray(R, dtype=self.coupling.dtype)
+        return True
 
     def _wait_block(self, W: Array, D: Array, scale: float, room: int, floors: Array | None) -> None:
         """The columns one by one; a column whose new component does not exceed its floor is dropped."""

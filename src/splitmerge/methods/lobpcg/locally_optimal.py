@@ -31,6 +31,7 @@ class LocallyOptimal(Method):
     block: int | None = None
     solves: ClassVar[bool] = False
     subspace: ClassVar[bool] = True
+    preconditioned: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.inner is not None:
