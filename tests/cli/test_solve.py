@@ -115,6 +115,16 @@ class TestAnswers:
         assert found["provenance"]["command"].startswith("splitmerge solve pair.npz -k 4")
         assert found["files"] == ["pair.npz"]
 
+    @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-11])
+    def test_a_time_limit_that_is_not_reached_changes_nothing(self, here, capsys, tol):
+        A, B = pair_of([8.0, 4.0, 2.0, 1.0, 0.5, 0.25])
+        np.savez("six.npz", A=A, B=B)
+        words = ["six.npz", "-k", 1, "--method", "power", "--tol", tol]
+        free, limited = solved(capsys, *words), solved(capsys, *words, "--max-seconds", 600)
+        assert limited["steps"] == free["steps"]
+        assert limited["residuals"] == free["residuals"]
+        assert 1e-3 * tol < limited["residuals"][0] <= tol
+
     def test_kinds_of_files(self, here, capsys):
         values = [5.0, 3.0, 2.0, 1.0]
         H, S = pair_of(values, dtype=complex)

@@ -119,6 +119,20 @@ class TestInvariant:
         basis.grow(3)
         check(space, basis)
 
+    @pytest.mark.parametrize("again", [1, 4])
+    def test_start_again(self, space, width, again):
+        """Nothing is left of a basis that was larger, or wider, or restarted."""
+        basis = grown(space, width, 18)
+        values, S, _ = basis.ritz(basis.size)
+        basis.restart(values[:7], S[:, :7])
+        basis.grow(5)
+        X = np.random.default_rng(1).standard_normal((N, again)).astype(space.transform.dtype)
+        basis.start(np.asfortranarray(X))
+        assert (basis.size, basis.width) == (0, again)
+        while basis.size < 14:
+            basis.grow(2)
+            check(space, basis)
+
     def test_scatter(self, space, width):
         """A random vector in place of the waiting block: what is left out is the coupling to that."""
         basis = grown(space, width, 15)

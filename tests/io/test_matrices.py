@@ -122,6 +122,14 @@ class TestNumpy:
         assert A.shape == (3, 3)
         assert B is None
 
+    def test_a_folder_with_a_mark_in_its_name(self, tmp_path):
+        """The name of a matrix follows the last mark."""
+        folder = tmp_path / "run #1"
+        folder.mkdir()
+        np.savez(folder / "pair.npz", K=DENSE, M=np.eye(7))
+        equal(read_matrix(f"{folder / 'pair.npz'}#K"), DENSE, np.ndarray)
+        equal(sm.read_pair(folder / "pair.npz")[1], np.eye(7), np.ndarray)
+
     def test_no_pickles(self, tmp_path):
         np.save(tmp_path / "A.npy", np.array([[{}]], dtype=object), allow_pickle=True)
         with pytest.raises(ValueError, match=r"A\.npy: matrix consists of Python objects"):

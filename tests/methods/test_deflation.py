@@ -1,6 +1,8 @@
 """Deflation: what it does where A proves indefinite."""
 
 import numpy as np
+import pytest
+import scipy.linalg
 
 import splitmerge as sm
 from asking import asked
@@ -13,13 +15,18 @@ from splitmerge.preparation.workspace import Workspace
 from splitmerge.run.reason import Reason
 
 
-def test_one_larger_shift_is_enough():
-    """A + ηB is positive at the vector that showed A to be indefinite, with as much to spare for those that follow."""
-    A, B = pair_of(np.linspace(-4, 2, 30))
+def iteration_of(A, B):
     problem, pencil = asked(A, B, method=sm.Power())
     workspace = Workspace(problem, pencil, choose(problem, pencil), np.random.default_rng(0))
     iteration = bind(next(iter(setups(workspace)))[1])
     assert isinstance(iteration, Deflation)
+    return iteration
+
+
+def test_one_larger_shift_is_enough():
+    """A + ηB is positive at the vector that showed A to be indefinite, with as much to spare for those that follow."""
+    A, B = pair_of(np.linspace(-4, 2, 30))
+    iteration = iteration_of(A, B)
     iteration.shift = 0.0
     state = iteration.start(np.ones((30, 1)))
     x = np.linalg.eigh(A)[1][:, 0]
@@ -33,3 +40,17 @@ def test_one_larger_shift_is_enough():
     assert x @ shifted >= 0.999 * abs(state.value)
     assert isinstance(again, State)
     assert not again.indefinite
+
+
+@pytest.mark.parametrize("shift", [4.1, 7.0, 50.0])
+def test_what_is_passed_over_does_not_depend_on_the_shift(shift):
+    """The survey is of the pair that was given: every eigenvector but the first has passed over the first."""
+    A, B = pair_of(np.linspace(-4, 2, 30))
+    iteration = iteration_of(A, B)
+    iteration.shift = shift
+    iteration.start(np.ones((30, 1)))
+    X = scipy.linalg.eigh(A, B)[1]
+    for index in (29, 28, 20, 5):
+        x = np.ascontiguousarray(X[:, index])
+        state = State(iteration.deflated, x, A @ x + shift * (B @ x), B @ x)
+        assert iteration._passed_over(state) == (index != 29)

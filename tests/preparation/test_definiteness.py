@@ -35,8 +35,11 @@ DEFINITE = {
     "badly scaled": np.diag(np.geomspace(1e-12, 1e12, N)),
     "mass": tridiagonal(N, 4.0, 1.0).toarray(),
 }
+RING = 2 * np.eye(N) - np.roll(np.eye(N), 1, axis=0) - np.roll(np.eye(N), -1, axis=0)
 SEMIDEFINITE = {
     "free": FREE,
+    "ring": RING,
+    "complete graph": N * np.eye(N) - np.ones((N, N)),
     "rank": gram(N - 2),
     "massless": np.diag(np.r_[np.ones(N - 2), 0, 0]),
     "massless and rank": padded(gram(N - 2)),
@@ -56,7 +59,7 @@ each_kind = pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["de
 
 
 def checked(B, k=1):
-    problem, pencil = asked(np.eye(B.shape[0]), B, k, sigma=0.1)
+    problem, pencil = asked(np.eye(B.shape[0], dtype=B.dtype), B, k, sigma=0.1)
     workspace = Workspace(problem, pencil, choose(problem, pencil), np.random.default_rng(0))
     check_B(workspace)
     return workspace.semidefinite
@@ -71,6 +74,12 @@ class TestCheck:
     @pytest.mark.parametrize("B", SEMIDEFINITE.values(), ids=SEMIDEFINITE)
     def test_semidefinite(self, kind, B):
         assert checked(kind(B)) is True
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+    @pytest.mark.parametrize("B", SEMIDEFINITE.values(), ids=SEMIDEFINITE)
+    def test_semidefinite_in_single_precision(self, kind, B, dtype):
+        """Rounding of the entries makes eigenvalues negative by more than that of double precision."""
+        assert checked(kind(B.astype(dtype))) is True
 
     @pytest.mark.parametrize("B", INDEFINITE.values(), ids=INDEFINITE)
     def test_indefinite(self, kind, B):

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from asking import asked
+from checking import figures_of
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.definiteness import check_B
 from splitmerge.preparation.swap import ETA_MARGIN, MAX_ETA_RATIO, swapped_below
@@ -36,3 +37,15 @@ def test_not_much_more_than_needed(kind, massless, lowest):
 @pytest.mark.parametrize("massless", [0, 3])
 def test_none_where_A_is_definite(massless):
     assert eta_for(0.5, np.asarray, massless=massless) < 1e-6
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-150, 2.0**150])
+@pytest.mark.parametrize("mass", [1.0, 2.0**-140])
+def test_the_shift_is_told_in_the_units_of_the_eigenvalues(unit, mass):
+    A, B = np.diag(np.linspace(-3.0, 5.0, N)), np.diag(np.linspace(1.0, 2.0, N))
+    plain, scaled = (
+        sm.solve(a * A, b * B, which="smallest", method=sm.Accelerated(), rng=0) for a, b in ((1, 1), (unit, mass))
+    )
+    told = figures_of(plain, "SWAPPED")["shift"]
+    assert told == pytest.approx(plain.shift)
+    assert figures_of(scaled, "SWAPPED")["shift"] == pytest.approx(told * unit / mass)

@@ -1,6 +1,7 @@
 """What a solution knows of the choices behind it, and what it says about them in words."""
 
 import ast
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from splitmerge.planning import costs
 from splitmerge.planning.costs import expected_products
 from splitmerge.planning.decision import Choice
 from splitmerge.planning.plan import Map
+from splitmerge.problem.products import Counts
 from splitmerge.solution import back_transform
 from splitmerge.solution.explain import CONDITIONS, WORDS, worded
 
@@ -330,6 +332,13 @@ class TestOtherDecisions:
 
 
 class TestWords:
+    def test_the_summary_gives_every_count(self):
+        sol = solved("sigma")
+        counts = Counts(A_products=211, B_products=223, B_solves=227, K_solves=229)
+        said = replace(sol, counts=counts).summary()
+        for words in ("211 products with A", "223 with B", "227 solves with B", "229 with A − σB"):
+            assert words in said
+
     def test_every_choice_has_words(self):
         assert WORDS.keys() == set(Choice)
 

@@ -55,6 +55,15 @@ def test_without_a_diagonal(dtype):
     check(sp.csr_array(np.block([[np.zeros((20, 20)), C], [C.conj().T, np.zeros((20, 20))]])))
 
 
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("small", [1e-4, 1e-7, 1e-9, 1e-11, 1e-13])
+def test_small_entries_on_the_diagonal(dtype, small):
+    """Without pivoting they cost digits: solves are accurate nevertheless, and a count is right or not given."""
+    C = normal(np.random.default_rng(2), (20, 20), dtype) * (np.eye(20) + np.eye(20, k=1) + np.eye(20, k=-3))
+    diagonal = small * np.linspace(1, 2, 20)
+    check(sp.csr_array(np.block([[np.diag(diagonal), C], [C.conj().T, np.diag(-diagonal[::-1])]])))
+
+
 def test_singular():
     with pytest.raises(ZeroDivisionError):
         SparseShifted(sp.csr_array(np.diag([1.0, 0.0, -1.0])))

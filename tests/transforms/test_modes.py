@@ -37,3 +37,21 @@ def test_the_reduced_pair_ranks_alike(mode, which, sigma):
         assert set(found[:2]) == {int(np.argmax(wanted)), int(np.argmin(wanted))}
     else:
         assert found[:3].tolist() == np.argsort(order)[:3].tolist()
+
+
+@pytest.mark.parametrize("which", ["LM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("mode", FORMULAS)
+@pytest.mark.parametrize("sigma", [0.6, 2.0])
+def test_enough(mode, which, sigma):
+    """There are enough for the wanted θ to be on the wanted side of zero, where a search converges to them."""
+    values = np.array([0.2, 0.5, 0.7, 1.3, 5.0, 9.0])
+    reduced = reduce(np.eye(2), np.eye(2), sigma, mode, which)
+    inner = np.sort(1 / values if reduced.reciprocal else values)
+    thetas = np.sort(reduced.sign / (inner - reduced.shift))
+    for k in range(1, values.size):
+        order = reduced.target(reduced.shift).order(thetas)[:k]
+        if reduced.which == "BE":
+            expected = bool((thetas[order[0::2]] > 0).all() and (thetas[order[1::2]] < 0).all())
+        else:
+            expected = bool((thetas[-k:] > 0).all()) or (reduced.which == "LM" and not reduced.skewed)
+        assert reduced.enough(values.size, int((inner < reduced.shift).sum()), k) == expected

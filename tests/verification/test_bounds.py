@@ -227,3 +227,17 @@ def test_what_solve_returns_is_bounded(route, dtype):
     ratios = np.array([tightness(seed, route, 10.0**-digits, dtype) for seed, digits in enumerate([1, 1, 2, 3, 5, 8])])
     assert ratios.max() <= 1
     assert ratios[:, 1].max() > 0.1
+
+
+@pytest.mark.parametrize("question", [{"which": "largest"}, {"which": "smallest"}, {"sigma": 4.6}], ids=str)
+@pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["default", "accelerated"])
+def test_the_units_of_the_unknowns_do_not_matter(question, method):
+    """A pair that has to be equilibrated is bounded as it is then, whatever its units were."""
+    A, B = pair_of(np.linspace(1.0, 9.0, 40))
+    found = []
+    for exponents in (np.arange(40) % 9, 5 - np.arange(40) % 11, np.arange(40) % 7 + 20):
+        D = 2.0**exponents
+        found.append(sm.solve(D[:, None] * A * D, D[:, None] * B * D, 3, method=method, rng=0, **question))
+    for sol in found[1:]:
+        np.testing.assert_allclose(sol.eigenvalues, found[0].eigenvalues, rtol=1e-12)
+        np.testing.assert_allclose(sol.error_bounds, found[0].error_bounds, rtol=1e-6)

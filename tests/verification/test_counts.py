@@ -137,3 +137,16 @@ def test_a_loose_tolerance_certifies_nothing_wrong(kind, tol):
         assert sol.verdict == "certified"
         wrong = np.abs(sol.eigenvalues - every[::-1][:4])
         assert (wrong <= sol.error_bounds + 1e-12).all()
+
+
+@each_kind
+@pytest.mark.parametrize("side", [1, -1])
+def test_the_shift_that_was_asked_for_is_the_centre(kind, side):
+    """Where σ is an eigenvalue and has to give way, the count is still of those nearest to where it was."""
+    every = side * np.r_[0.0, -1.0, 1.0002, 2.0, np.linspace(3, 10, 40)]
+    mass = 1.0 + np.arange(every.size) % 3
+    A, B = kind(np.diag(every * mass)), kind(np.diag(mass))
+    for k in (1, 2, 3):
+        sol = sm.solve(A, B, k, sigma=0.0, method=sm.Accelerated(), certify=True, rng=0)
+        assert sol.converged
+        assert sol.verdict == "certified"

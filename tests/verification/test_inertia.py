@@ -22,9 +22,10 @@ K = 2
 class Counting:
     """The dense pair with these eigenvalues, and its exact pairs."""
 
-    def __init__(self, which, dtype=float, kind=np.asarray):
-        A, B = pair_of(EVERY, dtype=dtype)
-        problem, pencil = asked(kind(A), kind(B), K, which, method=sm.Accelerated())
+    def __init__(self, which, dtype=float, kind=np.asarray, *, standard=False):
+        A, B = pair_of(EVERY, dtype=dtype, condition=1.0 if standard else 3.0)
+        B = None if standard else B
+        problem, pencil = asked(kind(A), None if standard else kind(B), K, which, method=sm.Accelerated())
         workspace = Workspace(problem, pencil, choose(problem, pencil), np.random.default_rng(0))
         self.setup = next(iter(setups(workspace)))[1]
         self.X = scipy.linalg.eigh(A, B)[1]
@@ -67,6 +68,20 @@ class TestGap:
         first, second = counting.pairs([0, 1], best_last=True), counting.pairs([1, 2], best_last=True)
         assert nothing_in_the_gap(counting.setup, first, float(EVERY[2]), above=False) is True
         assert nothing_in_the_gap(counting.setup, second, float(EVERY[3]), above=False) is False
+
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_where_B_is_the_identity(self, dtype, which):
+        """With the outermost ones nothing is missing; without any of them something is."""
+        counting, above = Counting(which, dtype, standard=True), which == "largest"
+        first, second, third, fourth = (32, 31, 30, 29) if above else (0, 1, 2, 3)
+        for missing, known, following in (
+            (False, [first, second], third),
+            (True, [second, third], fourth),
+            (True, [first, third], fourth),
+        ):
+            pairs = counting.pairs(known, best_last=not above)
+            answer = nothing_in_the_gap(counting.setup, pairs, float(EVERY[following]), above=above)
+            assert answer is (not missing)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

@@ -96,3 +96,18 @@ class TestInvariant:
         span.S[:, : span.known] += 1e-3 * normal(span.known, dtype, 4)
         span.refresh()
         trial.check()
+
+    @pytest.mark.parametrize("spoilt", [0.0, 1e-6])
+    def test_refresh_moves_nothing_far(self, dtype, identity, spoilt):
+        """The columns stay the Ritz vectors that they were, as far as they were orthonormal."""
+        trial = Trial(dtype, identity=identity)
+        trial.values = trial.span.renew(normal(WIDTH, dtype))
+        for _ in range(5):
+            trial.step()
+        span = trial.span
+        span.S[:, : span.known] += spoilt * normal(span.known, dtype, 4)
+        before = span.S[:, : span.known].copy()
+        span.refresh()
+        lengths = np.linalg.norm(before, axis=0)
+        moved = np.linalg.norm(span.S[:, : span.known] - before, axis=0)
+        assert (moved <= (1e-8 + 1e3 * spoilt) * lengths).all()
