@@ -299,3 +299,11 @@ def test_a_zero_matrix_is_certified(k):
     sol = sm.solve(np.zeros((56, 56)), np.eye(56), k, method=sm.Accelerated(), certify=True, rng=0)
     assert (sol.eigenvalues == 0).all()
     assert sol.verdict == "certified"
+
+
+def test_every_pair_of_a_sparse_M_near_underflow():
+    """The scale of M is that of the eigenvalues."""
+    M = sp.csr_array(np.diag([1.0, 1.0, 2.0]) * 1e-40)
+    with pytest.warns(RuntimeWarning, match="k >= N"):
+        values, _ = sm.eigsh(np.diag([1.0, 2.0, 3.0]), 3, M)
+    np.testing.assert_allclose(values, [1e40, 1.5e40, 2e40])

@@ -113,7 +113,7 @@ class Setup(NamedTuple):
     @property
     def companions(self) -> int:
         """How many random vectors join a random start: with two, a Krylov space shows two copies of an eigenvalue."""
-        searched = self.transform is not None and not self.method.preconditioned
+        searched = self.transform is not None and not (self.method is not None and self.method.preconditioned)
         return int(self.k > 1 and searched and not self.given and not self.counts)
 
     @property
