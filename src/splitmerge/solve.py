@@ -25,7 +25,8 @@ from .problem.adapt import as_pair
 from .problem.b_policy import Mended, mend
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
-from .problem.start import generator, starting_block
+from .problem.products import Counts, Products
+from .problem.start import Warm, generator, is_poor, starting_block, with_random
 from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
@@ -144,8 +145,11 @@ def carried_out(
         raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
     with progress_bar(problem.progress, problem.k) as show:
         X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
+        counts = Counts()
+        if _is_joined(problem, pencil, X, counts):
+            problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
         plan = choose(problem, pencil) if prepared is setups else Plan(())
-        workspace = Workspace(problem, pencil, plan, rng, X.shape[1], budget=Budget(problem.rule.time_limit))
+        workspace = Workspace(problem, pencil, plan, rng, X.shape[1], counts, budget=Budget(problem.rule.time_limit))
         for _, setup in prepared(workspace):
             run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
             workspace.budget.begin()
@@ -156,6 +160,14 @@ def carried_out(
         shift = run.iteration.block().shift
         solution = present(workspace, setup, run.monitor, verified, mended, began, shift=shift)
     return accepted(solution)
+
+
+def _is_joined(problem: Problem, pencil: Pencil, X: Array, counts: Counts) -> bool:
+    """Does a random vector join the start? With a poor one it costs nothing, and then no probe is needed."""
+    single = problem.k == 1 and problem.given and not isinstance(problem.x0, Warm)
+    if not single or problem.method is not None or problem.sigma is not None or problem.limited or problem.callback:
+        return False
+    return problem.which == "largest" and is_poor(X[:, 0], Products(pencil, counts).setup)
 
 
 def _moved(X: Array, problem: Problem, pencil: Pencil, formed: Pencil) -> Array:

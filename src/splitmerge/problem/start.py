@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +11,10 @@ import numpy as np
 from ..linalg import reductions
 from ..typing import Array
 from .pencil import Pencil
+from .products import Products
+
+# Relative residual of a start above which it is no better than a random vector.
+POOR_RESIDUAL = 0.05
 
 
 class Space(Protocol):
@@ -89,3 +94,18 @@ def starting_block(x0: Any, k: int, pencil: Pencil, dual: Any, rng: np.random.Ge
     if X.shape[1] > k and not isinstance(x0, Warm):
         raise ValueError(f"x0 has shape {np.shape(given)}; give at most one column for each of the k = {k} pairs")
     return X
+
+
+def is_poor(x: Array, products: Products) -> bool:
+    """Is a start far from every eigenvector, as a random vector is? Takes a product with A and one with B."""
+    Bx = products.apply_B(x)
+    Ax = products.apply_A(x, Bx)
+    square = products.kernels.dot(x, Bx)
+    value = products.kernels.dot(x, Ax) / square if square > 0 else math.inf
+    return not products.kernels.norm(Ax - value * Bx) <= POOR_RESIDUAL * products.kernels.norm(Ax)
+
+
+def with_random(x: Array, space: Space, rng: np.random.Generator) -> Array:
+    """A start with a random vector of the same length added, so that it has a component along every eigenvector."""
+    other = random_vector(space, rng)
+    return np.asarray(x * (reductions.norm(other) / reductions.norm(x)) + other)

@@ -57,28 +57,12 @@ class Waiting:
         self._wait_block(W, D, scale, room, floors)
 
     def _wait_together(self, W: Array, D: Array, scale: float) -> bool:
-        """Orthonormalise all columns of W, whose duals are D, at once; False where they are nearly dependent.
-
-        The projection is repeated after cancellation, and then the duals no longer belong to W and are made again.
-        """
-        V, single, count = self.V[:, : self.size], self.transform.single, W.shape[1]
-        W, D = W.copy(order="F"), W if single else D
-        for _ in range(3):
-            taken = 0.0
-            if self.size:
-                C = self.gemm(1.0, V, W if single else D, trans_a=self.trans)
-                W = self.gemm(-1.0, V, C, 1.0, W, overwrite_c=1)
-                taken = float(np.abs(C).max())
-            D = W if single else D
-            G = gram(W, D)
-            least = float(G.diagonal().real.min())
-            if not least > (10 * self.eps * scale) ** 2:
-                return False
-            if not single and taken > 100 * self.eps * math.sqrt(least):
-                D = np.column_stack([self.transform.dual(w) for w in W.T])
-                G = gram(W, D)
-            if not taken > max(1e-6, 100 * self.eps) * math.sqrt(least):
-                break
+        """Orthonormalise all columns of W, whose duals are D, at once; False where they are nearly dependent."""
+        single, count = self.transform.single, W.shape[1]
+        cleaned = self._cleaned_block(W.copy(order="F"), W if single else D, scale)
+        if cleaned is None:
+            return False
+        W, D, G = cleaned
         R, info = self.potrf((G + G.conj().T) / 2, lower=0, clean=1)
         sizes = np.abs(R.diagonal())
         if info or not sizes.min() > WELL_CONDITIONED * sizes.max():
@@ -87,6 +71,30 @@ class Waiting:
         self.Q_dual = [] if single else list(self.trsm(1.0, R, np.asfortranarray(D), side=1).T)
         self.width, self.coupling = count, np.asarray(R, dtype=self.coupling.dtype)
         return True
+
+    def _cleaned_block(self, W: Array, D: Array, scale: float) -> tuple[Array, Array, Array] | None:
+        """The columns of W orthogonalised in place against V, their duals and Gram matrix; None if little is left.
+
+        The projection is repeated after cancellation; then the duals no longer belong to W, and are made again.
+        """
+        V, single = self.V[:, : self.size], self.transform.single
+        for _ in range(3):
+            taken = 0.0
+            if self.size:
+                C = self.gemm(1.0, V, W if single else D, trans_a=self.trans)
+                W = self.gemm(-1.0, V, C, 1.0, W, overwrite_c=1)
+                taken = float(np.abs(C).max())
+            D = W if single else D
+            G = gram(W, D)
+            least = math.sqrt(max(float(G.diagonal().real.min()), 0.0))
+            if not least > 10 * self.eps * scale:
+                return None
+            if not single and taken > 100 * self.eps * least:
+                D = np.column_stack([self.transform.dual(w) for w in W.T])
+                G = gram(W, D)
+            if not taken > max(1e-6, 100 * self.eps) * least:
+                break
+        return W, D, G
 
     def _wait_block(self, W: Array, D: Array, scale: float, room: int, floors: Array | None) -> None:
         """The columns one by one; a column whose new component does not exceed its floor is dropped."""
