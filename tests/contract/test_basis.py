@@ -313,7 +313,7 @@ def test_semi_orthogonality_that_is_lost_is_restored(stride, dtype):
 def test_the_recurrence_leaves_nothing_to_remove(width, dtype):
     """Otherwise the dual of each new vector would be computed again, which takes a product with B.
 
-    It is for all but the first of a block, which are orthogonalised against each other.
+    It is at most for all but the first of a block, if they cannot be orthonormalised at once.
     """
     space = SPACES["BInner"](N, dtype)
     basis = basis_of(space, width)
@@ -324,10 +324,10 @@ def test_the_recurrence_leaves_nothing_to_remove(width, dtype):
             basis.expand()
         return space.products.tally.B_products - before
 
-    assert duals(4) == 4 * (width - 1)
+    assert duals(4) <= 4 * (width - 1)
     values, S, _ = basis.ritz(basis.size)
     keep = basis.size // 2
     basis.restart(values[:keep], S[:, :keep])
     # the vectors that are kept have no duals
-    assert duals(1) == width + width - 1
-    assert duals(1) == width - 1
+    assert width <= duals(1) <= width + width - 1
+    assert duals(1) <= width - 1

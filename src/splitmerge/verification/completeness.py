@@ -149,7 +149,7 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if counted:
         return COUNTED
     why, probes = RANDOM_START.why, run.iteration.probes
-    if not probes and getattr(run.iteration, "companions", 0):
+    if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
         why = TWO_STARTS.why
     if probes:
         plural = "s" * (probes != 1)

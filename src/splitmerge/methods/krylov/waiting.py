@@ -69,7 +69,7 @@ class Waiting:
             return False
         self.V[:, self.size : self.size + count] = self.trsm(1.0, R, W, side=1)
         self.Q_dual = [] if single else list(self.trsm(1.0, R, np.asfortranarray(D), side=1).T)
-        self.width, self.coupling = count, np.asarray(R, dtype=self.coupling.dtype)
+        self.width, self.coupling = count, R.astype(np.result_type(R.dtype, np.float64))
         return True
 
     def _cleaned_block(self, W: Array, D: Array, scale: float) -> tuple[Array, Array, Array] | None:
