@@ -46,7 +46,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         pairs.floors *= retry.slack
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
-            return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
+            return _success(pairs, tol), pairs
         limited = stalled and excess > LEAST_PROGRESS * last
         if attempt == retry.attempts or limited or not np.isfinite(excess):
             break
@@ -57,8 +57,13 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         reason = run.until_end(again)
     assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
-        return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
+        return _success(pairs, tol), pairs
     return Reason.UNCONFIRMED, pairs
+
+
+def _success(pairs: Pairs, tol: float) -> Reason:
+    """Do the residuals meet the tolerance, or only what rounding leaves of it?"""
+    return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION
 
 
 def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) -> tuple[Reason, Pairs]:
