@@ -87,7 +87,7 @@ def _alone(plain: Plain, K: Array | None, extreme: Extreme) -> Found:
         norms.append([[call.norm(y) / root] for y in (r * d, x / d, Bx * d)])
     error, offset = norms[0][0][0], 0.0
     if K is not None:
-        w = routines(x.dtype).potrs(K, r, lower=1)[0]
+        w = call.trsv(K, call.trsv(K, r, lower=1), lower=1, trans=2)
         Bw = w if plain.B is None else call.hemv(1.0, plain.B, w)
         error, offset = math.sqrt(max(call.dot(w, Bw), 0.0)) / root, abs(complex(vdot(Bx, w))) / square
     elif plain.L is not None:

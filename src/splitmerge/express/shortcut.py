@@ -115,7 +115,7 @@ def _solution(
         reason=Reason.RESIDUAL if met else Reason.PRECISION,
         steps=0,
         counts=Counts(monitoring=Tally(k, B_products, 0 if swapped or plain.B is None else k, k * swapped)),
-        seconds=Seconds(ready - began, time.perf_counter() - ready),
+        seconds=_made(Seconds, setup=ready - began, iteration=time.perf_counter() - ready),
         history=History(),
         verdict=BY_LAPACK,
         shift=-0.0 if swapped else 0.0,

@@ -18,6 +18,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs, lapack
 from scipy.linalg.blas import idamax
 
 from ..typing import Array
+from .blas import kernels
 from .rounding import pivot_threshold
 
 # Up to this n, or this multiple of n and k, one call of a driver of LAPACK is faster than the calls of its parts.
@@ -113,9 +114,11 @@ def extreme_pairs(A: Array, B: Array | None, L: Array | None, k: int, *, largest
     # the reflectors are below the subdiagonal: C from its second row on, as columns of n numbers
     reflectors = C.ravel(order="K")[1 : 1 + n * (n - 1)].reshape((n, n - 1), order="F")
     Z[1:], _, info = call.unmqr("L", "N", reflectors, tau, Z[1:], _reflecting(k))
-    if L is not None:
-        Z = call.trsm(1.0, L, Z, lower=1, trans_a=2, overwrite_b=1)
-    return Extreme(Z, gaps)
+    if L is None:
+        return Extreme(Z, gaps)
+    if k == 1:
+        return Extreme(kernels(A.dtype).trsv(L, Z[:, 0], lower=1, trans=2)[:, None], gaps)
+    return Extreme(call.trsm(1.0, L, Z, lower=1, trans_a=2, overwrite_b=1), gaps)
 
 
 def _by_driver(A: Array, B: Array | None, k: int, *, largest: bool) -> Extreme | None:
