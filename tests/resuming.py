@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import splitmerge as sm
 from checking import operator_of
 
-N = 300
+N = 600
 
 
 def laplacian(n):
@@ -43,7 +43,7 @@ PROBLEMS = {
     "magnitude": (dense_pair()[0] - np.eye(N), None, {"which": "magnitude"}),
     "ends": (dense_pair()[0] - np.eye(N), None, {"which": "ends"}),
     "sigma": (*sparse_pair(), {"sigma": 2.0}),
-    "indefinite": (-laplacian(N), None, {}),
+    "indefinite": (-laplacian(300), None, {}),
     "certified": (*dense_pair(), {"certify": True}),
 }
 each_problem = pytest.mark.parametrize("name", PROBLEMS)

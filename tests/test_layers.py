@@ -23,7 +23,7 @@ LAYERS = (
     ("verification",),
     ("solution",),
     ("slicing",),
-    ("arguments", "solve", "iterates", "eigsh_request", "eigsh"),
+    ("arguments", "express", "solve", "iterates", "eigsh_request", "eigsh"),
     ("io",),
     ("gallery",),
     ("",),

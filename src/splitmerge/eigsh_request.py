@@ -77,7 +77,7 @@ class Request:
         if self.OPinv is not None and adapt(self.A, "A").size == 0:
             return self.by_OPinv()
         free = self.maxiter is None and self.Minv is None and self.OPinv is None
-        lapack = free and prefers_lapack(self.n, self.k, dense=False)
+        lapack = free and prefers_lapack(self.n, self.k, dense=False, subset=False)
         if lapack and self.stands(*(found := self.by_lapack())).all():
             return found
         try:

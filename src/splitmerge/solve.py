@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .arguments import check_hint_size, checked
 from .checks import whole
 from .errors import NotConverged
+from .express import express
 from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
@@ -37,6 +40,9 @@ from .solution.solution import Solution
 from .system.budget import Budget
 from .typing import Array
 from .verification.completeness import verify
+
+# What makes a generator, besides whole numbers.
+SEEDS = np.random.Generator, np.random.BitGenerator, np.random.SeedSequence
 
 
 def solve(
@@ -115,6 +121,11 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
+    usual = _unasked(sigma, method, stop, max_steps, x0, callback, preconditioner, diagonal, interval)
+    if usual and b_policy == "error" and not progress and _is_seed(rng):
+        quick = express(A, B, k, which, tol, certify, began)
+        if quick is not None:
+            return quick
     A, B = as_pair(A, B)
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
     problem = checked(Problem(*asked, None, x0, rng, callback, progress, interval), diagonal)
@@ -127,6 +138,16 @@ def solve(
     count = whole(k, "k", 1, pencil.n)
     problem = problem if count is k else replace(problem, k=count)
     return carried_out(problem, pencil, mended, began)
+
+
+def _unasked(*options: Any) -> bool:
+    """Are all these options left out?"""
+    return not [option for option in options if option is not None]
+
+
+def _is_seed(rng: Any) -> bool:
+    """Is it what `generator` surely accepts?"""
+    return rng is None or (type(rng) is int and rng >= 0) or isinstance(rng, SEEDS)
 
 
 def carried_out(

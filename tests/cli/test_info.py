@@ -42,7 +42,7 @@ class TestSound:
         assert "30 × 30, sparse, float64, 88 nonzeros (9.78 %)" in text
 
     def test_routes_are_those_of_solve(self, here, capsys):
-        K, M = mikota(150)
+        K, M = mikota(250)
         scipy.io.mmwrite("K.mtx", K)
         scipy.io.mmwrite("M.mtx", M)
         found, text = told(capsys, "K.mtx", "M.mtx", "-k", "2")

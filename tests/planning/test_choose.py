@@ -58,14 +58,22 @@ class TestPrefersLapack:
     def test_small(self, dense):
         assert prefers_lapack(1, 1, dense=dense)
         assert prefers_lapack(100, 1, dense=dense)
-        assert prefers_lapack(101, 1, dense=dense) == dense
+        assert prefers_lapack(101, 1, dense=dense)
+        assert prefers_lapack(101, 1, dense=dense, subset=False) == dense
 
     @pytest.mark.parametrize("k", [1, 2, 5, 10])
-    def test_dense(self, k):
-        """A dense iteration has to save more than the whole decomposition costs, the less so the more is wanted."""
+    @pytest.mark.parametrize("dense", [False, True])
+    def test_subset(self, k, dense):
+        """An iteration has to save more than the decomposition costs, the less so the more is wanted."""
+        edge = math.floor(350 * k**0.3 if dense else 200 * k**0.15)
+        assert prefers_lapack(edge, k, dense=dense)
+        assert not prefers_lapack(edge + 1, k, dense=dense)
+
+    @pytest.mark.parametrize("k", [1, 2, 5, 10])
+    def test_all_vectors_of_a_dense_pair(self, k):
         edge = 200 + 20 * (k - 1)
-        assert prefers_lapack(edge, k, dense=True)
-        assert not prefers_lapack(edge + 1, k, dense=True)
+        assert prefers_lapack(edge, k, dense=True, subset=False)
+        assert not prefers_lapack(edge + 1, k, dense=True, subset=False)
 
     @pytest.mark.parametrize("dense", [False, True])
     @pytest.mark.parametrize("n", [3000, 3996])
@@ -73,7 +81,7 @@ class TestPrefersLapack:
         """More than a sixth of the spectrum."""
         assert n % 6 == 0
         small = dense and n <= 200 + 20 * (n // 6 - 1)
-        assert prefers_lapack(n, n // 6, dense=dense) == small
+        assert prefers_lapack(n, n // 6, dense=dense, subset=False) == small
         assert prefers_lapack(n, n // 6 + 1, dense=dense)
 
     def test_fraction_of_a_sparse_pair(self):
@@ -109,7 +117,7 @@ class TestLargest:
         assert plan == Plan((Candidate(KRYLOV, target=target),))
 
     @pytest.mark.parametrize(
-        ("kind", "n"), [("dense", 200), ("sparse", 100), ("operator", 100)], ids=["dense", "sparse", "operator"]
+        ("kind", "n"), [("dense", 350), ("sparse", 200), ("operator", 100)], ids=["dense", "sparse", "operator"]
     )
     def test_the_edge(self, kind, n):
         assert ways(plan_of(kind, n))[0] == (LAPACK, Map.SAME)

@@ -12,6 +12,7 @@ import scipy.sparse.linalg
 
 import splitmerge as sm
 from asking import Counted, asked, tridiagonal
+from splitmerge.linalg import extreme
 from splitmerge.linalg.cholesky import DenseFactor
 from splitmerge.linalg.ldl import DenseShifted
 from splitmerge.methods.survey import survey
@@ -32,6 +33,7 @@ FACTORS = (DenseFactor, DenseShifted, SparseFactor, SparseShifted, superlu.Super
 FUNCTIONS = (
     *(choice.definite_factors, choice.triangular_factors, choice.indefinite_factors, superlu.symmetric_lu),
     *(factorise.factorise, factorise.is_definite, factorise.shifted_factor, operator.as_dense, operator.plus, survey),
+    *(extreme.lower_factor, extreme.extreme_pairs),
     *(scipy.linalg.eigh, scipy.linalg.eigvalsh, scipy.linalg.cholesky, scipy.linalg.lu_factor),
     *(np.linalg.eigh, np.linalg.eigvalsh, np.linalg.cholesky, np.linalg.qr, np.linalg.svd),
     *(scipy.sparse.linalg.splu, scipy.sparse.linalg.factorized),

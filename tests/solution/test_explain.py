@@ -35,7 +35,7 @@ class TestExplain:
         assert ("probed" if isinstance(method, sm.Accelerated) else "unchecked") in text
 
     def test_default(self):
-        small, large = sm.solve(*EASY, rng=0), sm.solve(*sm.gallery.synthetic_pair(256, 10, rng=0), rng=0)
+        small, large = sm.solve(*EASY, rng=0), sm.solve(*sm.gallery.synthetic_pair(380, 10, rng=0), rng=0)
         assert "LAPACK" in small.explain()
         assert small.method is None
         assert small.verdict == "certified"
@@ -140,7 +140,7 @@ def singular_pair():
     return A, (B + B.T) / 2
 
 
-DENSE, LARGE = sm.gallery.synthetic_pair(256, 10.0, rng=0), sm.gallery.synthetic_pair(400, 10.0, rng=0)
+DENSE, LARGE = sm.gallery.synthetic_pair(380, 10.0, rng=0), sm.gallery.synthetic_pair(400, 10.0, rng=0)
 SPARSE = tridiagonal(450), tridiagonal(450, 4.0, 1.0)
 STRETCH = np.diag(np.logspace(0, 3, 40))
 ITERATION = ("ITERATION", {"method": sm.Accelerated()})
@@ -158,7 +158,7 @@ SOLVES = {
     "iteration, identity": (DENSE[:1], {}, [("IDENTITY", {}), ITERATION]),
     "iteration, many pairs": (
         *(DENSE, {"k": 60, "method": sm.Accelerated()}),
-        [CHOLESKY, ("EXPLICIT", {"products": expected_products(256, 60)}), ITERATION],
+        [CHOLESKY, ("EXPLICIT", {"products": expected_products(380, 60)}), ITERATION],
     ),
     "mixed precision": (LARGE, {}, [("MIXED_PRECISION", {}), ITERATION]),
     "smallest": (SPARSE, {"which": "smallest", "k": 2}, [("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION]),
@@ -363,6 +363,7 @@ class TestWords:
 READERS = {
     "solution": "what a solution says, also after it was stored and loaded",
     "cli": "what a reader of the command line sees",
+    "express": "the short way must say what the pipeline says",
     "behaviour/test_default_b_policy.py": "the report on B is part of it",
     "behaviour/test_stopping_rules.py": "the advice of the reason is part of it",
 }

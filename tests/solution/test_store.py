@@ -115,7 +115,7 @@ class TestRoundTrip:
         again = sm.load(tmp_path / "sol")
         np.testing.assert_array_equal(again.eigenvectors, sol.eigenvectors)
         assert again.explain() == sol.explain()
-        with pytest.raises(ValueError, match=r"A was a .*Operator.* of shape \(300, 300\).*load\(path, A=…\)"):
+        with pytest.raises(ValueError, match=r"A was a .*Operator.* of shape \(600, 600\).*load\(path, A=…\)"):
             again.resume(k=3)
         with pytest.raises(ValueError, match="B was a"):
             sm.load(tmp_path / "sol", A=A).resume(k=3)

@@ -68,7 +68,7 @@ def skip_complex(backend: str, dtype: type) -> None:
 @pytest.mark.parametrize("which", ["smallest", "largest"])
 def test_pairs(backend, which, dtype):
     skip_complex(backend, dtype)
-    K, M = grid(14, dtype)
+    K, M = grid(17, dtype)
     sol = sm.solve(K, M, 6, which=which, rng=0)
     values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
     np.testing.assert_allclose(sol.eigenvalues, values[:6] if which == "smallest" else values[::-1][:6], rtol=1e-10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,4 +80,10 @@ def relative(error: float, size: float) -> float:
 
 def pivot_threshold(n: int, dtype: np.dtype[Any]) -> float:
     """A pivot smaller than this fraction of its diagonal entry is not distinguishable from zero."""
-    return 10 * math.sqrt(n) * float(np.finfo(dtype).eps)
+    return 10 * math.sqrt(n) * precision(dtype)
+
+
+@lru_cache
+def precision(dtype: np.dtype[Any]) -> float:
+    """The distance of 1 to the next number of this dtype."""
+    return float(np.finfo(dtype).eps)

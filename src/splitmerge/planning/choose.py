@@ -70,7 +70,8 @@ def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
     if isinstance(problem.method, LocallyOptimal) and pencil.n <= LOBPCG_ROOM * problem.k:
         return True
     free = problem.method is None and not problem.iterates
-    return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense)
+    end = problem.which in ("largest", "smallest") and problem.sigma is None and problem.interval is None
+    return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense, subset=end and pencil.has_entries)
 
 
 def _is_matrix_free(problem: Problem) -> bool:

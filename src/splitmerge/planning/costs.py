@@ -15,10 +15,13 @@ from ..sparse_direct import Prediction, predict
 from ..system.memory import free_memory
 from .plan import Candidate, Engine, Map, Plan
 
-# LAPACK is faster up to this n, whatever the kind of the matrices and whatever k is.
+# LAPACK with a subset of the eigenvectors, for the largest or the smallest, is faster up to N kᵖ for k pairs.
+LAPACK_DENSE_N, LAPACK_DENSE_POWER = 350, 0.3
+LAPACK_SPARSE_N, LAPACK_SPARSE_POWER = 200, 0.15
+# With all eigenvectors: up to this n, whatever the kind of the matrices and whatever k is.
 LAPACK_N = 100
 # Dense matrices: up to this n for one pair, and this much more for each further pair.
-LAPACK_DENSE_N, LAPACK_DENSE_N_PER_PAIR = 200, 20
+LAPACK_WHOLE_DENSE_N, LAPACK_WHOLE_DENSE_N_PER_PAIR = 200, 20
 # LAPACK is faster for more than this fraction of the spectrum, as long as its matrices fit.
 LAPACK_FRACTION = 1 / 6
 MAX_DENSE_N = 4000
@@ -48,10 +51,16 @@ LAPACK_OPERATIONS = 3.0
 POLISH_STEPS = 6
 
 
-def prefers_lapack(n: int, k: int, *, dense: bool) -> bool:
-    """Is a whole decomposition expected to be faster than an iteration?"""
-    small = LAPACK_DENSE_N + LAPACK_DENSE_N_PER_PAIR * (k - 1) if dense else LAPACK_N
-    return n <= MAX_DENSE_N and (n <= small or k > LAPACK_FRACTION * n)
+def prefers_lapack(n: int, k: int, *, dense: bool, subset: bool = True) -> bool:
+    """Is a decomposition expected to be faster than an iteration? `subset` of k eigenvectors at an end, or all?"""
+    if n > MAX_DENSE_N:
+        return False
+    if k > LAPACK_FRACTION * n or n <= LAPACK_N:
+        return True
+    if subset:
+        most, power = (LAPACK_DENSE_N, LAPACK_DENSE_POWER) if dense else (LAPACK_SPARSE_N, LAPACK_SPARSE_POWER)
+        return n <= most * math.pow(k, power)
+    return dense and n <= LAPACK_WHOLE_DENSE_N + LAPACK_WHOLE_DENSE_N_PER_PAIR * (k - 1)
 
 
 def expected_products(n: int, k: int) -> float:

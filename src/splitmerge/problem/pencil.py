@@ -187,13 +187,18 @@ def _equilibrated(A: Operator, B: Operator | None) -> dict[str, Any]:
     diagonal = np.ones(1) if B is None or B.matrix is None else B.diagonal().real.astype(np.float64)
     if B is None or not diagonal.min() > 0 or diagonal.max() <= EQUILIBRATION_RATIO**2 * diagonal.min():
         return {}
-    d = np.exp2(np.round(-0.5 * np.log2(diagonal)))
+    d = equilibration(diagonal)
     with np.errstate(over="ignore", invalid="ignore"):
         DAD, DBD = congruent(A, d), congruent(B, d)
     if not (math.isfinite(DAD.size) and math.isfinite(DBD.size)):
         return {}
     norms = A.norm * abs(DAD.scale / A.scale), B.norm * abs(DBD.scale / B.scale)
     return {"A": DAD, "B": DBD, "scaling": d.astype(np.empty(0, A.dtype).real.dtype), "norms": norms}
+
+
+def equilibration(diagonal: Array) -> Array:
+    """diag(B)^-½ rounded to powers of two, so that scaling by it is exact."""
+    return np.asarray(np.exp2(np.round(-0.5 * np.log2(diagonal))))
 
 
 def counted(pencil: Pencil | Products) -> Products:

@@ -10,10 +10,15 @@ import numpy as np
 from scipy.linalg.blas import idamax, isamax
 
 from ..linalg.blas import kernels
+from ..linalg.reductions import inner_products
 from ..typing import Array
 
 # Rows and columns of a tile of the blocked transpose comparison.
 _TILE_ROWS = 128
+# Up to this n a symmetric array is compared with its transpose bit by bit.
+COPIED_N = 48
+# The sum of the squares of entries that are far from overflow and underflow.
+MIN_SQUARES, MAX_SQUARES = 1e-50, 1e50
 
 
 def measure(a: Array) -> tuple[float, float]:
@@ -23,27 +28,38 @@ def measure(a: Array) -> tuple[float, float]:
     triangle only (HEMV). A non-finite entry makes the product non-finite. An asymmetric entry makes the two products
     differ by at least its size, unless several of them cancel.
     """
-    n = a.shape[0]
-    y = _test_vector(n, a.dtype)
     F = a if a.flags.f_contiguous else a.T
-    with np.errstate(all="ignore"):
-        Xy = F @ y
-        # for a C-ordered complex array, F is the conjugate of X, which is Hermitian if X is
-        apart = float(np.abs(Xy - kernels(a.dtype).hemv(1.0, F, y)).max()) if F.flags.f_contiguous else math.inf
-    if not np.isfinite(Xy).all():
+    if not F.flags.f_contiguous:
+        size = _largest(a)
+        return size, _asymmetry(a) if math.isfinite(size) else 0.0
+    y, call = _test_vector(a.shape[0], a.dtype), kernels(a.dtype)
+    Xy = inner_products(a.dtype).coefficients(1.0, F, y)
+    if not math.isfinite(call.dot(Xy, Xy)):
         size = _largest(a)
         return size, _asymmetry(a) if math.isfinite(size) else 0.0
     size = _largest_finite(a)
+    # for a C-ordered complex array, F is the conjugate of X, which is Hermitian if X is
+    apart = _largest_finite(call.hemv(-1.0, F, y, beta=1.0, y=Xy, overwrite_y=1))
     return size, 0.0 if apart <= tolerable(size, a.dtype) / 8 else _asymmetry(a)
 
 
+def is_plain(a: Array) -> bool:
+    """Is a small real array symmetric to the last bit, and its largest entry neither extreme nor zero?
+
+    False says nothing: `measure` will tell.
+    """
+    if a.shape[0] > COPIED_N or a.dtype.char != "d" or a.tobytes() != a.T.tobytes():
+        return False
+    entries = a.ravel(order="K")
+    return MIN_SQUARES < kernels(a.dtype).dot(entries, entries) < MAX_SQUARES
+
+
 def _largest_finite(a: Array) -> float:
-    """max |Xᵢⱼ| of a finite array: one pass by BLAS for large real arrays, where NumPy's max and min take two."""
-    contiguous = a.flags.f_contiguous or a.flags.c_contiguous
-    if a.dtype.kind == "c" or not contiguous or not 2**17 <= a.size < 2**31:
+    """max |Xᵢⱼ| of a finite contiguous array: one pass by BLAS for real ones, where NumPy's max and min take two."""
+    if a.dtype.kind == "c" or a.size >= 2**31:
         return _largest(a)
     entries = a.ravel(order="K")
-    return abs(float(entries[(idamax if a.dtype.char == "d" else isamax)(entries)]))
+    return abs(float(entries.item((idamax if a.dtype.char == "d" else isamax)(entries))))
 
 
 def _largest(a: Array) -> float:
@@ -73,4 +89,9 @@ def _test_vector(n: int, dtype: np.dtype[Any]) -> Array:
 
 def tolerable(size: float, dtype: np.dtype[Any]) -> float:
     """The largest asymmetry attributed to rounding, eps^(2/3) max |Xᵢⱼ|."""
-    return float(np.finfo(dtype).eps ** (2 / 3)) * size
+    return _rounding(dtype) * size
+
+
+@lru_cache
+def _rounding(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(dtype).eps ** (2 / 3))

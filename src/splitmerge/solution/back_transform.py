@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import idamax, isamax
 
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
@@ -71,12 +72,23 @@ def present(
 
 def _vectors(mended: Mended, pencil: Pencil, pairs: Pairs) -> Array:
     vectors = _coordinates(mended, pencil, pairs.vectors)
-    leading = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
-    with np.errstate(invalid="ignore"):
+    return np.asarray(with_signs(vectors, pencil.length).astype(pencil.dtype, copy=False))
+
+
+def with_signs(vectors: Array, length: Any = 1.0) -> Array:
+    """Columns times `length` (a number, or one for each of them), the entry of largest magnitude made positive."""
+    scaled: Array = np.multiply(vectors, length, order="F")
+    if scaled.dtype.char not in "df":
+        leading = scaled[np.abs(scaled).argmax(axis=0), np.arange(scaled.shape[1])]
+        sizes = np.abs(leading)
         # vectors of a run that failed may be zero
-        signs = np.where(leading == 0, 1.0, np.abs(leading) / leading)
-    vectors = vectors * (pencil.length * signs)
-    return np.asarray(vectors.astype(pencil.dtype))
+        scaled *= np.where(sizes == 0, 1.0, sizes / np.where(sizes == 0, 1.0, leading))
+        return scaled
+    first = idamax if scaled.dtype.char == "d" else isamax
+    for x in scaled.T:
+        if x.item(first(x)) < 0:
+            np.negative(x, out=x)
+    return scaled
 
 
 def _coordinates(mended: Mended, pencil: Pencil, X: Array) -> Array:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
 from ..typing import Array
 from .residuals import Pairs
+
+# No value is nearer to σ than this, so that 1/(λ − σ)² does not overflow.
+LEAST_DISTANCE = float(np.finfo(float).tiny) ** 0.25
 
 
 @dataclass(frozen=True)
@@ -27,24 +29,45 @@ class Bounds:
 
 def bounds_of(pairs: Pairs, n: int) -> Bounds:
     """The bounds for verified pairs of an n×n pair, in its units."""
-    values, errors, noise, gaps, sigma = pairs.values, pairs.errors + pairs.noise, pairs.noise, pairs.gaps, pairs.sigma
-    if sigma is not None:
+    columns = pairs.values, pairs.errors, pairs.noise, pairs.offsets
+    values, errors, noise, offsets = (column.tolist() for column in columns)
+    gaps = None if pairs.gaps is None else pairs.gaps.tolist()
+    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n)
+
+
+def bounds_from(
+    values: list[float],
+    errors: list[float],
+    noise: list[float],
+    offsets: list[float],
+    gaps: list[float] | None,
+    sigma: float | None,
+    n: int,
+) -> Bounds:
+    """The same from the columns of `Pairs`, in plain floats: for a few pairs they are many times as fast as arrays."""
+    distances = []
+    if sigma is None:
+        errors = [error + level for error, level in zip(errors, noise, strict=True)]
+    else:
         # the vectors belong to θ = 1/(λ − σ), are separated by its gaps, and have Rayleigh quotients next to it
-        distances = np.maximum(np.abs(values - sigma), np.finfo(float).tiny ** 0.25)
-        values, noise = np.sign(values - sigma) / distances, noise / distances**2 + pairs.offsets / distances
-        errors = pairs.errors / distances + noise
-    if pairs.values.size == n:
-        gaps = np.full(values.size, np.inf)
+        distances = [max(abs(value - sigma), LEAST_DISTANCE) for value in values]
+        values = [_sign(value - sigma) / d for value, d in zip(values, distances, strict=True)]
+        noise = [w / (d * d) + o / d for w, o, d in zip(noise, offsets, distances, strict=True)]
+        errors = [error / d + w for error, w, d in zip(errors, noise, distances, strict=True)]
+    if len(values) == n:
+        gaps = [math.inf] * n
     elif gaps is None:
         # nothing is known of what follows the last
-        gaps = np.abs(values - values[-1]) - errors[-1]
-    found = bound(values, errors, noise, gaps)
-    if sigma is None:
-        return found
-    fractions = found.values * distances
-    with np.errstate(divide="ignore", invalid="ignore"):
-        widths = np.where(fractions < 1, distances * fractions / (1 - fractions), math.inf)
-    return Bounds(widths, found.angles, found.clusters)
+        gaps = [abs(value - values[-1]) - errors[-1] for value in values]
+    found, angles, labels = _bounds(values, errors, noise, gaps)
+    if sigma is not None:
+        fractions = [width * d for width, d in zip(found, distances, strict=True)]
+        found = [d * f / (1 - f) if f < 1 else math.inf for f, d in zip(fractions, distances, strict=True)]
+    return Bounds(np.array(found), np.array(angles), np.array(labels, dtype=int))
+
+
+def _sign(x: float) -> float:
+    return math.copysign(1.0, x) if x else 0.0
 
 
 def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
@@ -54,34 +77,71 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
     the sine of the angle is at most e/gap (Davis, Kahan). `gaps` are to the eigenvalues that are not among these. The
     values must be Rayleigh quotients up to `noise`.
     """
-    # plain floats: for a few pairs they are many times as fast as arrays
-    v, e, w, g = values.tolist(), errors.tolist(), noise.tolist(), gaps.tolist()
-    clusters = _clustered(v, e)
+    found, angles, labels = _bounds(values.tolist(), errors.tolist(), noise.tolist(), gaps.tolist())
+    return Bounds(np.array(found), np.array(angles), np.array(labels, dtype=int))
+
+
+def _bounds(
+    v: list[float], e: list[float], w: list[float], g: list[float]
+) -> tuple[list[float], list[float], list[int]]:
+    """`bound` for lists of values, errors, noise and gaps."""
+    separate = _separate(v, e, w, g)
+    if separate is not None:
+        return separate
+    lows, highs = [x - y for x, y in zip(v, e, strict=True)], [x + y for x, y in zip(v, e, strict=True)]
+    clusters = _clustered(v, lows, highs)
     # each value must be clear of the error intervals of all clusters below and above it
-    below = list(accumulate((max(v[i] + e[i] for i in cluster) for cluster in clusters), max, initial=-math.inf))
-    above = list(accumulate((min(v[i] - e[i] for i in cluster) for cluster in clusters[::-1]), min, initial=math.inf))
-    bounds, angles, labels = e.copy(), [1.0] * len(v), [0] * len(v)
+    above, high = [], math.inf
+    for cluster in clusters[::-1]:
+        above.append(high)
+        high = min(high, *[lows[i] for i in cluster])
+    low, bounds, angles, labels = -math.inf, e.copy(), [1.0] * len(v), [0] * len(v)
     for label, cluster in enumerate(clusters):
-        low, high = below[label], above[len(clusters) - 1 - label]
-        gap = min(min(high - v[i], v[i] - low, g[i]) for i in cluster)
+        high = above[-1 - label]
+        gap = min([min(high - v[i], v[i] - low, g[i]) for i in cluster])
         # a cluster is separated from the rest if its gap exceeds its residuals together
-        together = math.sqrt(sum(e[i] * e[i] for i in cluster))
+        together = e[cluster[0]] if len(cluster) == 1 else math.sqrt(sum([e[i] * e[i] for i in cluster]))
         for i in cluster:
             labels[i] = label
             if gap > together:
                 angles[i] = together / gap
                 bounds[i] = min(e[i], together * together / gap + w[i])
-    return Bounds(np.array(bounds), np.array(angles), np.array(labels, dtype=int))
+        low = max(low, *[highs[i] for i in cluster])
+    return bounds, angles, labels
 
 
-def _clustered(values: list[float], errors: list[float]) -> list[list[int]]:
-    """The indices in groups whose intervals [v − e, v + e] overlap, in ascending order."""
+def _separate(
+    v: list[float], e: list[float], w: list[float], g: list[float]
+) -> tuple[list[float], list[float], list[int]] | None:
+    """`_bounds` for values in descending or ascending order without clusters; None for any others."""
+    last = len(v) - 1
+    sign = -1.0 if last > 0 and v[0] > v[last] else 1.0
+    bounds, angles, below = [], [], math.inf
+    for i, error in enumerate(e):
+        value, gap = v[i], g[i]
+        if i < last:
+            distance = sign * (v[i + 1] - value)
+            if not distance > error + e[i + 1]:
+                return None
+            gap = min(gap, below, distance - e[i + 1])
+            below = distance - error
+        else:
+            gap = min(gap, below)
+        clear = gap > error
+        angles.append(error / gap if clear else 1.0)
+        bounds.append(min(error, error * error / gap + w[i]) if clear else error)
+    labels = list(range(last + 1))
+    return bounds, angles, labels if sign > 0 else labels[::-1]
+
+
+def _clustered(values: list[float], lows: list[float], highs: list[float]) -> list[list[int]]:
+    """The indices in groups whose intervals [low, high] overlap, in ascending order."""
     clusters: list[list[int]] = []
     upper = -math.inf
-    for i in sorted(range(len(values)), key=lambda i: (values[i] - errors[i], values[i])):
-        if clusters and not values[i] - errors[i] > upper:
+    for low, _, i in sorted(zip(lows, values, range(len(values)), strict=True)):
+        if clusters and not low > upper:
             clusters[-1].append(i)
         else:
             clusters.append([i])
-        upper = max(upper, values[i] + errors[i])
+        upper = max(upper, highs[i])
     return clusters

@@ -48,7 +48,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         pairs.floors *= retry.slack
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
-            return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
+            return _success(pairs, tol), pairs
         if attempt == retry.attempts or _work(run) > enough or not np.isfinite(excess):
             break
         tightening *= max(0.5 / excess, MAX_TIGHTENING)
@@ -58,7 +58,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         last = excess
     assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
-        return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION, pairs
+        return _success(pairs, tol), pairs
     return Reason.UNCONFIRMED, pairs
 
 
@@ -66,6 +66,11 @@ def _work(run: Run) -> int:
     """The products with A and solves with A − σB so far: every step makes one or the other."""
     counts = run.iteration.products.counts
     return counts.A_products + counts.K_solves
+
+
+def _success(pairs: Pairs, tol: float) -> Reason:
+    """Do the residuals meet the tolerance, or only what rounding leaves of it?"""
+    return Reason.RESIDUAL if pairs.met(tol) else Reason.PRECISION
 
 
 def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) -> tuple[Reason, Pairs]:

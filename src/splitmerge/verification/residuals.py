@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
@@ -186,23 +187,68 @@ def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pa
     for i in range(0, count, step):
         some = slice(i, i + step)
         table[some] = _figures(products, vectors[:, some], inverse)
-    values, errors, offsets = table[:, 0], table[:, 1], table[:, 2]
-    # rows for the user's coordinates and for those of the pencil
-    systems = 1 if pencil.scaling is None else 2
-    norms, lengths, sizes = (table[:, [i, i + 3][:systems]].T for i in (3, 4, 5))
-    sizes = sizes * np.abs(values)
-    scales = np.array([pencil.norms, (products.scale.A_norm, products.scale.B_norm)][:systems])
-    backward = (scales[:, :1] + np.abs(values) * scales[:, 1:]) * lengths
-    denominators = np.maximum(sizes[0], math.sqrt(products.eps) * backward[0])
-    residuals = np.array(list(map(relative, norms[0].tolist(), denominators.tolist())))
-    noise = products.scale.perturbation(values, lengths[-1])
-    deltas, sigma = errors + noise, None
-    if inverse is not None:
-        sigma = inverse.sigma
-        with np.errstate(divide="ignore"):
-            deltas = np.abs(values - sigma) * np.where(errors < 1, errors / (1 - errors), math.inf) + noise
-    floors = ROUNDING_UNITS * products.eps * backward
-    return Pairs(values, vectors, norms, sizes, floors, residuals, errors, deltas, noise, offsets, sigma=sigma)
+    columns = table.T.tolist()
+    values, errors = columns[:2]
+    # the user's coordinates and those of the pencil
+    scales = (pencil.norms, (products.scale.A_norm, products.scale.B_norm))[: 1 if pencil.scaling is None else 2]
+    sigma = None if inverse is None else inverse.sigma
+    levels = [
+        levels_of(values, errors, columns[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma)
+        for i, norms in enumerate(scales)
+    ]
+    return Pairs(
+        table[:, 0],
+        vectors,
+        table.T[3::3][: len(scales)],
+        np.array([level.sizes for level in levels]),
+        np.array([level.floors for level in levels]),
+        np.array(levels[0].residuals),
+        table[:, 1],
+        np.array(levels[-1].deltas),
+        np.array(levels[-1].noise),
+        table[:, 2],
+        sigma=sigma,
+    )
+
+
+class Levels(NamedTuple):
+    """`sizes`, `floors`, `residuals`, `deltas` and `noise` of `Pairs` in one system of coordinates."""
+
+    sizes: list[float]
+    floors: list[float]
+    residuals: list[float]
+    deltas: list[float]
+    noise: list[float]
+
+
+def levels_of(
+    values: list[float],
+    errors: list[float],
+    figures: list[list[float]],
+    scales: tuple[float, float],
+    eps: float,
+    sigma: float | None,
+) -> Levels:
+    """What residual norms are compared with, from ‖r‖, ‖x‖ and ‖Bx‖ and the 1-norms of A and B.
+
+    In plain floats: for a few pairs they are several times as fast as arrays.
+    """
+    A_norm, B_norm = scales
+    root, unit = math.sqrt(eps), ROUNDING_UNITS * eps
+    levels = Levels([], [], [], [], [])
+    for value, error, norm, length, image in zip(values, errors, *figures, strict=True):
+        size = image * abs(value)
+        level = A_norm + abs(value) * B_norm
+        # how far rounding may move λ: a perturbation E of A or λB moves it by uᴴEu
+        noise = unit * level * length * length
+        if sigma is not None:
+            error = abs(value - sigma) * error / (1 - error) if error < 1 else math.inf
+        levels.sizes.append(size)
+        levels.floors.append(unit * level * length)
+        levels.residuals.append(relative(norm, max(size, root * level * length)))
+        levels.deltas.append(error + noise)
+        levels.noise.append(noise)
+    return levels
 
 
 def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:

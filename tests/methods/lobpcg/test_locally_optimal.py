@@ -366,7 +366,7 @@ def test_random_sparse_pairs_without_factorising(seed, monkeypatch):
     monkeypatch.setattr(costs, "PREDICTED_N", 50)
     monkeypatch.setattr(costs, "free_memory", lambda: 2.0**10)
     rng = np.random.default_rng(seed)
-    n = 150
+    n = 260
     R = sp.random_array((n, n), density=4 / n, rng=rng)
     K = sp.csr_array(R @ R.T + sp.eye_array(n)) if seed % 2 else sp.csr_array(R + R.T)
     M = sp.csr_array(sp.diags_array(np.exp(rng.uniform(-2, 2, n))))

@@ -1,0 +1,137 @@
+"""Pairs from LAPACK with the figures of `verification`: residuals recomputed from A and B, and error norms."""
+
+from __future__ import annotations
+
+import math
+from operator import truediv
+from typing import NamedTuple
+
+import numpy as np
+
+from ..linalg.blas import kernels
+from ..linalg.extreme import Extreme, extreme_pairs, routines
+from ..linalg.reductions import vdot
+from ..typing import Array
+from .plain import Plain
+
+TINY = float(np.finfo(float).tiny)
+# Vectors of the pair (B, A) are orthogonalised if its eigenvalues differ by more than this factor.
+ORTHOGONAL_RATIO = 100
+
+
+class Found(NamedTuple):
+    """Vectors x in rows, √(xᴴBx), and the figures of `Pairs` for x over that.
+
+    `norms` are those of r, x and Bx in the user's coordinates, and in those of the scaled pair if there is one.
+    """
+
+    vectors: Array
+    roots: list[float]
+    values: list[float]
+    errors: list[float]
+    offsets: list[float]
+    norms: list[list[list[float]]]
+    gaps: list[float]
+
+    def taken(self, chosen: list[int]) -> Found:
+        """The pairs with these indices."""
+        roots, values, errors, offsets, gaps = (
+            [column[i] for i in chosen] for column in (self.roots, self.values, self.errors, self.offsets, self.gaps)
+        )
+        norms = [[[row[i] for i in chosen] for row in system] for system in self.norms]
+        return Found(self.vectors[chosen], roots, values, errors, offsets, norms, gaps)
+
+
+def standard(plain: Plain, k: int, *, largest: bool) -> Found | None:
+    """Pairs of (A, B); their error norms are √(rᴴB⁻¹r)."""
+    extreme = extreme_pairs(plain.A, plain.B, plain.L, k, largest=largest)
+    if extreme is None or k == 1:
+        return None if extreme is None else _alone(plain, None, extreme)
+    X = _images(plain, extreme.vectors)
+    values, roots, norms = _residuals(plain, X)
+    errors = norms[0][0]
+    if plain.L is not None:
+        W = routines(X.dtype).trsm(1.0, plain.L, X[2].T, lower=1).T
+        errors = list(map(truediv, map(math.sqrt, np.vecdot(W, W).real.tolist()), roots))
+    return Found(X[0], roots, values, errors, [0.0] * k, norms, extreme.gaps)
+
+
+def swapped(plain: Plain, K: Array, k: int) -> Found | None:
+    """Pairs from the largest of (B, A) with A = KKᴴ; their error norms are those of 1/λ, relative to it."""
+    B = np.eye(plain.A.shape[0], dtype=plain.A.dtype, order="F") if plain.B is None else plain.B
+    extreme = extreme_pairs(B, plain.A, K, k, largest=True)
+    if extreme is None or k == 1:
+        return None if extreme is None else _alone(plain, K, extreme)
+    X = _orthogonal(_images(plain, extreme.vectors))
+    if X is None:
+        return None
+    values, roots, norms = _residuals(plain, X)
+    W = routines(X.dtype).potrs(K, X[2].T, lower=1)[0].T
+    BW = W if plain.B is None else W @ plain.B.T
+    # ‖w‖_B and |xᴴBw| for w = A⁻¹r
+    squares, products = np.vecdot(W, BW).real.tolist(), np.vecdot(X[1], W).tolist()
+    errors = [math.sqrt(max(square, 0.0)) / root for square, root in zip(squares, roots, strict=True)]
+    offsets = [abs(product) / (root * root) for product, root in zip(products, roots, strict=True)]
+    return Found(X[0], roots, values, errors, offsets, norms, extreme.gaps)
+
+
+def _alone(plain: Plain, K: Array | None, extreme: Extreme) -> Found:
+    """The figures of a single pair, for which vectors are faster than blocks; K is the factor of a swapped pair."""
+    call, x = kernels(plain.A.dtype), extreme.vectors[:, 0]
+    Bx, r = x if plain.B is None else call.hemv(1.0, plain.B, x), call.hemv(1.0, plain.A, x)
+    square = max(call.dot(x, Bx), TINY)
+    value, root = call.dot(x, r) / square, math.sqrt(square)
+    r, d = call.axpy(Bx, r, a=-value), plain.scaling
+    norms = [[[call.norm(y) / root] for y in (r, x, Bx)]]
+    if d is not None:
+        norms.append([[call.norm(y) / root] for y in (r * d, x / d, Bx * d)])
+    error, offset = norms[0][0][0], 0.0
+    if K is not None:
+        w = call.trsv(K, call.trsv(K, r, lower=1), lower=1, trans=2)
+        Bw = w if plain.B is None else call.hemv(1.0, plain.B, w)
+        error, offset = math.sqrt(max(call.dot(w, Bw), 0.0)) / root, abs(complex(vdot(Bx, w))) / square
+    elif plain.L is not None:
+        error = call.norm(call.trsv(plain.L, r, lower=1)) / root
+    return Found(x[None], [root], [value], [error], [offset], norms, extreme.gaps)
+
+
+def _images(plain: Plain, V: Array) -> Array:
+    """The rows x, Bx and Ax of the columns x of V."""
+    X = np.empty((3, V.shape[1], V.shape[0]), V.dtype)
+    X[0] = V.T
+    if plain.B is None:
+        X[1] = X[0]
+    else:
+        np.matmul(X[0], plain.B.T, out=X[1])
+    np.matmul(X[0], plain.A.T, out=X[2])
+    return X
+
+
+def _orthogonal(X: Array) -> Array | None:
+    """B-orthogonal rows: next to large 1/λ, vectors of (B, A) are orthogonal to rounding of the large ones only."""
+    squares = np.vecdot(X[0], X[1]).real
+    if squares[0] < ORTHOGONAL_RATIO * squares[-1]:
+        return X
+    X /= np.sqrt(np.maximum(squares, TINY))[:, None]
+    try:
+        return np.linalg.solve(np.linalg.cholesky(X[0].conj() @ X[1].T).conj(), X)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _residuals(plain: Plain, X: Array) -> tuple[list[float], list[float], list[list[list[float]]]]:
+    """Rayleigh quotients, √(xᴴBx), and the norms of r = Ax − λBx (which takes the place of Ax), x and Bx over it."""
+    squares, forms = np.vecdot(X[0], X[1:]).real.tolist()
+    squares = [max(square, TINY) for square in squares]
+    values, roots = list(map(truediv, forms, squares)), list(map(math.sqrt, squares))
+    X[2] -= X[1] * np.array(values)[:, None]
+    norms, d = [_norms(X, roots)], plain.scaling
+    if d is not None:
+        norms.append(_norms(X * np.stack([1 / d, d, d])[:, None], roots))
+    return values, roots, norms
+
+
+def _norms(X: Array, roots: list[float]) -> list[list[float]]:
+    """The norms of the rows r, x and Bx over √(xᴴBx)."""
+    x, Bx, r = (list(map(truediv, map(math.sqrt, row), roots)) for row in np.vecdot(X, X).real.tolist())
+    return [r, x, Bx]

@@ -1,0 +1,139 @@
+"""LAPACK for a plain pair, from the arguments to the solution."""
+
+from __future__ import annotations
+
+import math
+import time
+from operator import le
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..methods.direct import Direct
+from ..planning.decision import Choice, Decision
+from ..problem.problem import Problem
+from ..problem.products import Counts, Tally
+from ..run.history import History
+from ..run.reason import Reason
+from ..solution.back_transform import with_signs
+from ..solution.solution import Seconds, Solution
+from ..verification.bounds import bounds_from
+from ..verification.residuals import Levels, levels_of
+from ..verification.verdict import BY_LAPACK
+from .found import Found, standard, swapped
+from .plain import EPS, Plain, plain_pair
+
+SLACK = Direct.retry.slack
+# What is not asked for.
+USUAL = {"sigma": None, "method": None, "stop": None, "max_steps": None, "b_policy": "error"}
+# Decisions whose figures are always the same.
+IDENTITY, NEGATED, EQUILIBRATED = map(Decision, (Choice.IDENTITY, Choice.NEGATED, Choice.EQUILIBRATED))
+SOLVER = Decision(Choice.SOLVER, {"solver": "a Cholesky factorisation of B", "backend": None})
+SWAPPED = Decision(Choice.SWAPPED, {"shift": -0.0, "sign": 1, "backend": None})
+
+T = TypeVar("T")
+
+
+def express(A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: float) -> Solution | None:
+    """The solution for k pairs at an end of the spectrum by LAPACK; None if the pipeline has to take over."""
+    if not _is_understood(k, which, tol):
+        return None
+    plain = plain_pair(A, B, k, smallest=which == "smallest")
+    if plain is None:
+        return None
+    ready = time.perf_counter()
+    # (B, A) has the small eigenvalues of a definite A to high relative accuracy
+    K = plain.definite() if which == "smallest" else None
+    if K is None and plain.semidefinite:
+        return None
+    found = standard(plain, k, largest=which == "largest") if K is None else swapped(plain, K, k)
+    if found is None:
+        return None
+    if k > 1 and found.values != sorted(found.values, reverse=which == "largest"):
+        # rounding has exchanged some
+        found = found.taken(sorted(range(k), key=found.values.__getitem__, reverse=which == "largest"))
+    asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
+    problem = _made(Problem, **USUAL, **asked)
+    return _solution(plain, found, problem, began, ready, swapped=K is not None)
+
+
+def _is_understood(k: Any, which: Any, tol: Any) -> bool:
+    """Are these arguments right beyond doubt, for pairs at one end?"""
+    usual = type(k) is int and type(tol) is float and type(which) is str
+    return usual and 0 < tol < math.inf and which in ("largest", "smallest")
+
+
+def _made(kind: type[T], **fields: Any) -> T:
+    """A record with these fields and the defaults of its class, without the cost of a frozen record's constructor."""
+    record = object.__new__(kind)
+    record.__dict__.update(fields)
+    return record
+
+
+def _stands(systems: list[list[list[float]]], levels: list[Levels], tol: float) -> bool:
+    """Are all residuals within the tolerance, or at the level of rounding in the last coordinates?"""
+    for i, last in enumerate(systems[-1][0]):
+        floor = SLACK * levels[-1].floors[i]
+        within = all(norms[0][i] <= tol * level.sizes[i] for norms, level in zip(systems[:-1], levels, strict=False))
+        if not last <= floor and not (within and last <= tol * levels[-1].sizes[i]):
+            return False
+    return True
+
+
+def _are_finite(found: Found, B_norm: float) -> bool:
+    """Is no vector in the null space of a singular B?"""
+    n = found.vectors.shape[1]
+    return all(n * EPS * B_norm * length * length < 1 for length in found.norms[0][1])
+
+
+def _solution(
+    plain: Plain, found: Found, problem: Problem, began: float, ready: float, *, swapped: bool
+) -> Solution | None:
+    """The solution, if all residuals are within the tolerance or at the level of rounding."""
+    scales, values, errors, tol = plain.scales(), found.values, found.errors, problem.tol
+    sigma = 0.0 if swapped else None
+    systems = zip(found.norms, scales, strict=True)
+    levels = [levels_of(values, errors, norms, pair, EPS, sigma) for norms, pair in systems]
+    met = all(map(le, found.norms[-1][0], [tol * size for size in levels[-1].sizes]))
+    if not (met and len(levels) == 1) and not _stands(found.norms, levels, tol):
+        return None
+    if plain.semidefinite and not _are_finite(found, scales[0][1]):
+        return None
+    k, n = found.vectors.shape
+    bounds = bounds_from(values, errors, levels[-1].noise, found.offsets, found.gaps, sigma, n)
+    B_products = 0 if plain.B is None else k * (1 + swapped)
+    return _made(
+        Solution,
+        # + 0.0 turns −0.0 into 0.0
+        eigenvalues=np.array([value + 0.0 for value in values]),
+        eigenvectors=with_signs(found.vectors.T, [1 / root for root in found.roots]),
+        residuals=np.array(levels[0].residuals),
+        error_bounds=bounds.values,
+        angle_bounds=bounds.angles,
+        clusters=bounds.clusters,
+        converged=True,
+        reason=Reason.RESIDUAL if met else Reason.PRECISION,
+        steps=0,
+        counts=Counts(monitoring=Tally(k, B_products, 0 if swapped or plain.B is None else k, k * swapped)),
+        seconds=_made(Seconds, setup=ready - began, iteration=time.perf_counter() - ready),
+        history=History(),
+        verdict=BY_LAPACK,
+        shift=-0.0 if swapped else 0.0,
+        method=None,
+        problem=problem,
+        decisions=_decisions(plain, problem, swapped=swapped),
+    )
+
+
+def _decisions(plain: Plain, problem: Problem, *, swapped: bool) -> tuple[Decision, ...]:
+    """The decisions that the pipeline would have taken."""
+    k, n, which, dtype = problem.k, plain.A.shape[0], problem.which, plain.A.dtype
+    wanted = {"k": k, "which": which, "sigma": None, "interval": None, "n": n, "kinds": plain.kinds, "dtype": dtype}
+    opening: tuple[Decision, ...] = (_made(Decision, choice=Choice.WANTED, figures=wanted),)
+    if plain.scaling is not None:
+        opening = (*opening, EQUILIBRATED)
+    lapack = _made(Decision, choice=Choice.LAPACK, figures={"k": k, "n": n})
+    if swapped:
+        return *opening, SWAPPED, lapack
+    solver = IDENTITY if plain.B is None else SOLVER
+    return (*opening, solver, lapack) if which == "largest" else (*opening, NEGATED, solver, lapack)

@@ -1,0 +1,168 @@
+"""The short way through LAPACK must agree with the pipeline in everything it reports, and leave it all the rest."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import splitmerge as sm
+from splitmerge.express import express
+
+SOLVE = sys.modules["splitmerge.solve"]
+
+
+def spd(n, seed=0, *, low=0.1):
+    M = np.random.default_rng(seed).standard_normal((n, n))
+    return M @ M.T / n + low * np.eye(n)
+
+
+def indefinite(n):
+    M = np.random.default_rng(1).standard_normal((n, n))
+    return (M + M.T) / 2
+
+
+def masses(n):
+    """A mass matrix with rows without mass."""
+    B = spd(n, 2, low=1.0)
+    B[::3], B[:, ::3] = 0.0, 0.0
+    return B
+
+
+def spread(n):
+    return np.exp2(np.random.default_rng(3).integers(-5, 6, n)).astype(float)
+
+
+def skew(n):
+    return np.triu(np.ones((n, n)), 1) - np.tril(np.ones((n, n)), -1)
+
+
+PAIRS = {
+    "definite": lambda n: (spd(n), spd(n, 2, low=1.0)),
+    "indefinite": lambda n: (indefinite(n), spd(n, 2, low=1.0)),
+    "identity": lambda n: (spd(n), None),
+    "indefinite, identity": lambda n: (indefinite(n), None),
+    "badly scaled": lambda n: (spread(n)[:, None] * spd(n) * spread(n), spread(n)[:, None] * spd(n, 2) * spread(n)),
+    "complex": lambda n: (spd(n) + 0.01j * skew(n), spd(n, 2)),
+    "massless rows": lambda n: (spd(n), masses(n)),
+    "sparse": lambda n: (sp.csr_array(spd(n)), sp.csr_array(np.diag(np.linspace(1, 2, n)))),
+    "graded": lambda n: (np.diag(10.0 ** np.linspace(-6, 0, n)), np.eye(n)),
+}
+
+
+def both(A, B, k, which, monkeypatch, **options):
+    """The solutions of the short way and of the pipeline."""
+    if B is not None:
+        dtype = np.result_type(A.dtype, B.dtype)
+        A, B = A.astype(dtype), B.astype(dtype)
+    short = express(A, B, k, which, 1e-8, False, 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(SOLVE, "express", lambda *_: None)
+        return short, sm.solve(A, B, k, which=which, **options)
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("n", [7, 40, 90])
+@pytest.mark.parametrize("name", PAIRS)
+def test_agreement(name, n, k, which, monkeypatch):
+    if name == "massless rows" and which == "largest":
+        pytest.skip("infinite eigenvalues are refused")
+    A, B = PAIRS[name](n)
+    short, long = both(A, B, k, which, monkeypatch)
+    assert short is not None
+    assert (np.abs(short.eigenvalues - long.eigenvalues) <= short.error_bounds + long.error_bounds).all()
+    M = np.eye(n) if B is None else B.toarray() if sp.issparse(B) else B
+    V = short.eigenvectors
+    assert np.abs(V.conj().T @ M @ V - np.eye(k)).max() <= 1e-12
+    assert (short.reason, short.converged, short.verdict, short.shift) == (
+        *(long.reason, long.converged, long.verdict, long.shift),
+    )
+    assert short.story == long.story
+    assert short.problem.__dict__.keys() <= long.problem.__dict__.keys()
+    np.testing.assert_allclose(short.residuals, long.residuals, atol=1e-12)
+    np.testing.assert_allclose(short.error_bounds, long.error_bounds, rtol=3.0, atol=1e-300)
+    assert short.counts.monitoring.A_products <= long.counts.monitoring.A_products
+    assert short.eigenvectors.dtype == long.eigenvectors.dtype
+
+
+REFUSED = {
+    "not a number": (lambda M: M * np.where(np.eye(12) > 0, np.nan, 1.0), None),
+    "infinite": (lambda M: M + np.diag(np.r_[np.inf, np.zeros(11)]), None),
+    "asymmetric": (lambda M: M + np.triu(np.ones((12, 12)), 5), None),
+    "indefinite B": (None, lambda M: M - 5 * np.eye(12)),
+    "singular B": (None, lambda _: np.ones((12, 12))),
+    "not a number in B": (None, lambda M: M * np.nan),
+    "asymmetric B": (None, lambda M: M + np.triu(np.ones((12, 12)), 5)),
+}
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals_are_those_of_the_pipeline(name, kind, which):
+    change_A, change_B = REFUSED[name]
+    A, B = spd(12), spd(12, 2)
+    A, B = kind(A if change_A is None else change_A(A)), kind(B if change_B is None else change_B(B))
+    assert express(A, B, 2, which, 1e-8, False, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "k", "which", "tol"),
+    [
+        (spd(8) * 1e200, None, 1, "largest", 1e-8),
+        (np.zeros((8, 8)), None, 1, "largest", 1e-8),
+        (spd(8).astype(np.float32), None, 1, "largest", 1e-8),
+        (np.arange(64).reshape(8, 8), None, 1, "largest", 1e-8),
+        (spd(8), np.ones(8), 1, "largest", 1e-8),
+        (spd(8), spd(9), 1, "largest", 1e-8),
+        (spd(8), None, 9, "largest", 1e-8),
+        (spd(8), None, 0, "largest", 1e-8),
+        (spd(8), None, True, "largest", 1e-8),
+        (spd(8), None, 1, "magnitude", 1e-8),
+        (spd(8), None, 1, None, 1e-8),
+        (spd(8), None, 1, "largest", -1.0),
+        (spd(8), None, 1, "largest", float("nan")),
+        (np.ones((1, 1)), None, 1, "largest", 1e-8),
+        (spd(8).tolist(), None, 1, "largest", 1e-8),
+        (np.ones((8, 9)), None, 1, "largest", 1e-8),
+        (sp.eye_array(4001, format="csr"), None, 1, "largest", 1e-8),
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_pipeline(A, B, k, which, tol):
+    assert express(A, B, k, which, tol, False, 0.0) is None
+
+
+def test_inputs_are_not_written_to():
+    for order in "CF":
+        A, B = np.array(spd(30), order=order), np.array(spd(30, 2), order=order)
+        copies = A.copy(), B.copy()
+        for which in ("largest", "smallest"):
+            express(A, B, 3, which, 1e-8, False, 0.0)
+        assert (copies[0] == A).all()
+        assert (copies[1] == B).all()
+
+
+def test_a_result_that_does_not_stand_is_left_to_the_pipeline(monkeypatch):
+    """Wrong vectors never pass: the residual is recomputed from A and B."""
+    found = sys.modules["splitmerge.express.found"]
+    wrong = found.extreme_pairs
+
+    def perturbed(A, B, L, k, *, largest):
+        extreme = wrong(A, B, L, k, largest=largest)
+        return extreme._replace(vectors=extreme.vectors + 1e-5)
+
+    A, B = spd(40), spd(40, 2)
+    monkeypatch.setattr(found, "extreme_pairs", perturbed)
+    for k in (1, 3):
+        for which in ("largest", "smallest"):
+            assert express(A, B, k, which, 1e-8, False, 0.0) is None
+
+
+def test_solution_can_be_kept_and_resumed(tmp_path):
+    solution = express(spd(20), spd(20, 2), 2, "largest", 1e-8, False, 0.0)
+    solution.save(tmp_path / "solution.npz")
+    assert (sm.load(tmp_path / "solution.npz").eigenvalues == solution.eigenvalues).all()
+    assert solution.resume(k=3).eigenvalues.size == 3
+    assert repr(solution)
+    assert solution.explain()
