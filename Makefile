@@ -7,7 +7,7 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench goldens fuzz hostile clean
+.PHONY: help install demo test test-slow lint bench calibrate goldens fuzz hostile clean
 
 help:
 	@echo "make install    a virtual environment with all that development needs"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-slow  the exhaustive checks"
 	@echo "make lint       ruff and mypy only"
 	@echo "make bench      speed as ratios"
+	@echo "make calibrate  rates of this machine beside the constants of the cost model"
 	@echo "make goldens    do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make fuzz       search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
 	@echo "make hostile    do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
@@ -48,6 +49,9 @@ test-slow: install
 bench: install
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks
+
+calibrate: install
+	$(BIN)/python -m tools.calibrate
 
 goldens: install
 	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)
