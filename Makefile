@@ -7,7 +7,7 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench bench-quick goldens fuzz hostile clean
+.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile clean
 
 help:
 	@echo "make install      a virtual environment with all that development needs"
@@ -17,6 +17,7 @@ help:
 	@echo "make lint         ruff and mypy only"
 	@echo "make bench-quick  one table of ratios to other solvers, losses first, in minutes (ROWS=pattern, THREADS=1)"
 	@echo "make bench        all benchmarks; takes hours"
+	@echo "make calibrate    rates of this machine beside the constants of the cost model"
 	@echo "make goldens      do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make fuzz         search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
 	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
@@ -53,6 +54,9 @@ bench: install
 
 bench-quick: install
 	$(BIN)/python -m benchmarks.quick --rows "$(ROWS)" --threads $(or $(THREADS),1)
+
+calibrate: install
+	$(BIN)/python -m tools.calibrate
 
 goldens: install
 	$(BIN)/python -m tools.goldens --base $(or $(BASE),HEAD)

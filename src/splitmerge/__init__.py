@@ -13,10 +13,11 @@ if startup.is_program():
     # Ctrl-C during the imports below would be a traceback
     startup.end_on_interrupt()
 
-from . import gallery
+import importlib as _importlib
+import typing as _typing
+
 from .eigsh import eigsh
 from .errors import NotConverged, NotPositiveDefinite
-from .io.matrices import read_pair
 from .iterates import iterates
 from .methods.first_order.gradient_descent import GradientDescent
 from .methods.first_order.mirror_descent import MirrorDescent
@@ -46,14 +47,31 @@ from .run.history import History
 from .run.reason import Reason
 from .run.rules import MaxSeconds, MaxSteps, Residual, Rule, SineAngle, Stagnation
 from .solution.solution import Solution
-from .solution.store import load
 from .solve import solve
 from .solvers.cholesky import Cholesky
 from .solvers.conjugate_gradient import ConjugateGradient
 from .solvers.user import UserSolve
 from .verification.verdict import Verdict
 
+if _typing.TYPE_CHECKING:
+    from . import gallery
+    from .io.matrices import read_pair
+    from .solution.store import load
+
 __version__ = "0.1.0"
+
+# Imported by their modules when they are first used: a solve needs no file and no test problem, with which scipy.io and
+# scipy.special come.
+_LATER = {"load": ".solution.store", "read_pair": ".io.matrices"}
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name == "gallery":
+        return _importlib.import_module(".gallery", __name__)
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(_importlib.import_module(_LATER[name], __name__), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

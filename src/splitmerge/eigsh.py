@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from .checks import real
@@ -91,7 +91,8 @@ def _everything(A: Any, M: Any, name: str, limit: str, *, vectors: bool) -> Any:
     for matrix, letter in ((A, "A"), (M, "M")):
         if isinstance(matrix, LinearOperator) or is_operator(matrix):
             raise TypeError(f"Cannot use {name} for LinearOperator {letter} with k >= {limit}.")
-    M = csr_array(M).toarray() if issparse(M) else M
+    entries: Any = M
+    M = entries.toarray() if issparse(M) else M
     try:
         return eigh(A, b=M) if vectors else eigh(A, b=M, eigvals_only=True)
     except np.linalg.LinAlgError as error:

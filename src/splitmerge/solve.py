@@ -34,7 +34,6 @@ from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
 from .run.rules import Rule
-from .slicing.interval import all_within
 from .solution.back_transform import present
 from .solution.solution import Solution
 from .system.budget import Budget
@@ -134,6 +133,9 @@ def solve(
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
     check_hint_size(problem.preconditioner, pencil.n)
     if problem.interval is not None:
+        # most solves have no interval
+        from .slicing.interval import all_within
+
         return accepted(all_within(problem, pencil, mended, began))
     count = whole(k, "k", 1, pencil.n)
     problem = problem if count is k else replace(problem, k=count)

@@ -14,6 +14,7 @@ import splitmerge as sm
 from asking import tridiagonal
 from checking import choices, each_method, each_route, each_solver, figures_of, operator_of, partial
 from pairs import EASY, HARD, shifted_pair
+from physics import heisenberg, square
 from splitmerge import Reason
 from splitmerge.methods.mixed_precision import MixedPrecision
 from splitmerge.planning import costs
@@ -162,6 +163,18 @@ SOLVES = {
     ),
     "mixed precision": (LARGE, {}, [("MIXED_PRECISION", {}), ITERATION]),
     "smallest": (SPARSE, {"which": "smallest", "k": 2}, [("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION]),
+    "smallest, unfactorised": (
+        *((heisenberg(10),), {"which": "smallest"}),
+        [("NEGATED", {}), ("UNFACTORISED", {}), ("IDENTITY", {}), ITERATION],
+    ),
+    "smallest, given up": (
+        *((square(70),), {"which": "smallest", "k": 2}),
+        [("GIVEN_UP", {}), ("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION],
+    ),
+    "smallest, predicted": (
+        *((tridiagonal(10_000), tridiagonal(10_000, 4.0, 1.0)), {"which": "smallest"}),
+        [("SWAPPED", {"shift": 0.0, "sign": 1}), ("PREDICTED", {}), ITERATION],
+    ),
     "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}, [("SWAPPED", {"shift": 0.1, "sign": 1}), ITERATION]),
     "sigma above": (SPARSE, {"sigma": 3.0, "k": 2}, [("SWAPPED", {"shift": -3.0, "sign": -1}), ITERATION]),
     "sigma": (SPARSE, {"sigma": 0.3, "k": 2}, [("SHIFT_INVERT", {"sigma": 0.3}), ITERATION]),
@@ -269,6 +282,20 @@ class TestDecisions:
         assert all(sentence.endswith(".") for sentence in told)
         assert sol.explain().startswith("\n".join(told))
         assert sol.story == told
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("smallest, unfactorised", ("A was not factorised", "s were predicted", "(−A, B)")),
+        ("smallest, given up", ("was given up after", "roughly predicted for a factorisation")),
+        ("smallest, predicted", ("was predicted to take", "A is positive definite")),
+    ],
+)
+def test_why_and_at_which_price(name, words):
+    text = solved(name).explain()
+    for word in words:
+        assert word in text
 
 
 class TestOtherDecisions:

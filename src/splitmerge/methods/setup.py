@@ -52,8 +52,9 @@ class Setup(NamedTuple):
     given: bool = False
     width: int = 1
     lowest: float | None = None
-    # products after which a search is given up
+    # products after which a search is given up, and whether it is as soon as it is expected to take more
     max_products: float = math.inf
+    provisional: bool = False
     # LOBPCG: the preconditioner, and whether the wanted vectors are expected to be smooth
     P: Prepared | None = None
     smooth: bool = False

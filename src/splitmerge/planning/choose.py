@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from ..methods import Method
 from ..methods.krylov.accelerated import Accelerated
@@ -11,7 +12,7 @@ from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
 from ..sparse_direct import Prediction
-from .costs import fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
+from .costs import allowance, fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
 from .plan import Candidate, Engine, Map, Plan
 
 # The smallest of an operator up to this n are found by computing its entries.
@@ -31,6 +32,26 @@ def choose(problem: Problem, pencil: Pencil) -> Plan:
     if problem.method is not None and not problem.method.subspace:
         return Plan((Candidate(Engine.DEFLATION),))
     lapack = _suits_lapack(problem, pencil)
+    return (None if lapack else _unfactorised(problem, pencil)) or _chosen(problem, pencil, lapack=lapack)
+
+
+def _unfactorised(problem: Problem, pencil: Pencil) -> Plan | None:
+    """The largest of −A by products alone, as long as they cost less than a factorisation; None where they cannot.
+
+    How many it takes depends on the spectrum, which only the search itself shows.
+    """
+    asked = problem.method is not None or problem.preconditioner is not None or problem.iterates or problem.certify
+    if asked or problem.which != "smallest" or problem.interval is not None:
+        return None
+    allowed = allowance(pencil, problem.k)
+    if allowed is None:
+        return None
+    search = Candidate(Engine.KRYLOV, Map.NEGATED, max_products=allowed.products, provisional=True)
+    return Plan((search,), allowed.prediction, otherwise=partial(_chosen, problem, pencil, lapack=False))
+
+
+def _chosen(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
+    """The candidates that do without a search given up early."""
     forms_A = pencil.A.kind != "dense" if lapack else _forms_A(problem, pencil)
     forms_B = _forms_B(problem, pencil, lapack=lapack)
     if problem.interval is not None:

@@ -7,11 +7,12 @@ of the answer, differ from run to run.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ..methods.lobpcg.iteration import usual_block
 from ..problem.operator import Operator
 from ..problem.pencil import Pencil
-from ..sparse_direct import Prediction, predict
+from ..sparse_direct import Prediction, levels_of, narrow_profile, predict, recount_seconds, rough_prediction
 from ..system.memory import free_memory
 from .plan import Candidate, Engine, Map, Plan
 
@@ -33,8 +34,12 @@ MAX_BYTES_PER_N2 = 45
 # A factorisation may take this fraction of the free memory.
 MEMORY_FRACTION = 0.8
 
-# Seconds per multiply–add: SpMM, SpMV, GEMM.
-SPMM_SECONDS, SPMV_SECONDS, GEMM_SECONDS = 1.0e-9, 1.5e-9, 1.2e-10
+# Seconds per multiply–add: SpMM, SpMV, GEMM, GEMV.
+SPMM_SECONDS, SPMV_SECONDS, GEMM_SECONDS, GEMV_SECONDS = 1.0e-9, 1.5e-9, 1.2e-10, 3.0e-10
+# Seconds of a product of a Krylov search, whatever n is.
+STEP_SECONDS = 3e-5
+# Columns of the basis that a vector is orthogonalised against and rotated with, in the mean over a cycle of restarts.
+MEAN_COLUMNS, MEAN_COLUMNS_PER_PAIR = 36, 1.4
 
 # LOBPCG steps ≈ 2.5 × CG steps; shift-invert Lanczos ≈ 30 + 6k solves.
 LOBPCG_STEPS_PER_CG_STEP = 2.5
@@ -43,12 +48,24 @@ SOLVES, SOLVES_PER_PAIR = 30, 6
 QUICK_SECONDS = 2.5
 # Try preconditioners only if the factorisation takes > 1.5 × an ideal multigrid solve (9 SpMV per digit).
 TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
+# The smallest are sought without a factorisation first, for this fraction of its predicted price, if that pays at least
+# so many products, and if n is so large that a search which is given up is not felt. Meshes in two dimensions have
+# cheap factors and small gaps.
+SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
+MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
 # Digits of the eigenpairs, and of a solve that has to be exact.
 DIGITS, EXACT_DIGITS = 8, 13
 # LAPACK: multiply–adds over n³ of reduction, tridiagonal problem and back-transformation.
 LAPACK_OPERATIONS = 3.0
 # A polishing step in double precision costs about this many products.
 POLISH_STEPS = 6
+
+
+class Allowance(NamedTuple):
+    """The products that a search without a factorisation may make, and the factorisation that pays them."""
+
+    products: float
+    prediction: Prediction
 
 
 def prefers_lapack(n: int, k: int, *, dense: bool, subset: bool = True) -> bool:
@@ -95,6 +112,34 @@ def factorised_seconds(prediction: Prediction, k: int) -> float:
     return prediction.seconds + (SOLVES + SOLVES_PER_PAIR * k) * prediction.solve_seconds
 
 
+def verified_seconds(prediction: Prediction, n: int, k: int) -> float:
+    """`factorised_seconds`, and those of the inertia count that several pairs take, another factorisation."""
+    return factorised_seconds(prediction, k) + (recount_seconds(n, prediction.flops) if k > 1 else 0.0)
+
+
+def step_seconds(pencil: Pencil, k: int) -> float:
+    """Seconds of one product of a Krylov search with A, and of what follows it."""
+    columns = MEAN_COLUMNS + MEAN_COLUMNS_PER_PAIR * k
+    return STEP_SECONDS + entries(pencil.A) * SPMV_SECONDS + 2 * pencil.n * columns * GEMV_SECONDS
+
+
+def allowance(pencil: Pencil, k: int) -> Allowance | None:
+    """What a search for the smallest of A may cost, from the levels of A alone; None where it should not be tried.
+
+    That is where factors cost next to nothing, or where every product takes a solve with B.
+    """
+    A, n = pencil.A, pencil.n
+    if pencil.B is not None or A.kind != "sparse" or n < MIN_SEARCH_N or narrow_profile(A.matrix) is not None:
+        return None
+    levels = levels_of(A.matrix)
+    if levels.flat and n < MIN_SEARCH_FLAT_N:
+        return None
+    prediction = rough_prediction(A.matrix, levels)
+    fraction = SEARCH_FRACTION_FLAT if levels.flat else SEARCH_FRACTION
+    products = fraction * verified_seconds(prediction, n, k) / step_seconds(pencil, k)
+    return Allowance(products, prediction) if products >= MIN_SEARCH_PRODUCTS else None
+
+
 def is_quick(prediction: Prediction | None, k: int) -> bool:
     """Is the factorisation made without a trial of anything else?"""
     return prediction is None or (factorised_seconds(prediction, k) < QUICK_SECONDS and fits(prediction))
@@ -136,6 +181,8 @@ def predicted_seconds(candidate: Candidate, plan: Plan, pencil: Pencil, k: int) 
         seconds = (factor + products * n**2) * GEMM_SECONDS
         mixed = candidate.engine is Engine.MIXED_PRECISION
         return seconds / 2 + POLISH_STEPS * n**2 * GEMM_SECONDS if mixed else seconds
+    if candidate.provisional:
+        return products * step_seconds(pencil, k)
     if plan.prediction is not None:
         return factorised_seconds(plan.prediction, k)
     return products * (entries(pencil.A) + entries(pencil.B)) * SPMV_SECONDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
@@ -37,7 +38,8 @@ class Candidate(NamedTuple):
 
     `sigma` and `sign` belong to the map or to the shift, in the units of the scaled pair. `clear` requires σ to be
     clear of the eigenvalues. `trial` says that the set-up compares with the predicted factorisation first. A result
-    that does not stand is replaced by that of the next candidate, a search also after `max_products` products.
+    that does not stand is replaced by that of the next candidate, a search also after `max_products` products; one
+    that is `provisional` as soon as it is expected to take more of them.
     """
 
     engine: Engine
@@ -48,13 +50,25 @@ class Candidate(NamedTuple):
     clear: bool = False
     trial: bool = False
     max_products: float = math.inf
+    provisional: bool = False
 
 
 class Plan(NamedTuple):
-    """The candidates, and the predicted cost of the factorisation they may make (None where n is small)."""
+    """The candidates, and the predicted cost of the factorisation they may make (None where n is small).
+
+    `otherwise` makes the plan that follows where none of them stands: its prediction may take longer than a search.
+    """
 
     candidates: tuple[Candidate, ...]
     prediction: Prediction | None = None
     # are the entries of A or B put into a dense array before anything else?
     forms_A: bool = False
     forms_B: bool = False
+    otherwise: Callable[[], Plan] | None = None
+
+    def complete(self) -> Plan:
+        """The plan with the candidates that follow, and with their prediction."""
+        if self.otherwise is None:
+            return self
+        rest = self.otherwise()
+        return rest._replace(candidates=(*self.candidates, *rest.candidates))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..linalg.cholesky import DenseFactor
 from ..methods.direct import Direct
+from ..methods.krylov.provisional import Provisional
 from ..methods.setup import Setup
 from ..methods.survey import survey
-from ..planning.costs import PREDICTED_N, check_fits, expected_products
+from ..planning.costs import (
+    PREDICTED_N,
+    check_fits,
+    expected_products,
+    factorised_seconds,
+    step_seconds,
+    verified_seconds,
+)
 from ..planning.decision import Choice
 from ..planning.plan import Candidate, Engine, Map
 from ..problem.operator import plus
@@ -38,12 +47,38 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     if plan.forms_A or plan.forms_B:
         workspace.form(A=plan.forms_A, B=plan.forms_B)
     opening = len(workspace.decisions)
-    for candidate in plan.candidates:
+    for candidate in _candidates(workspace):
         del workspace.decisions[opening:]
+        before = workspace.counts.A_products
         setup = prepare(candidate, workspace)
         if setup is not None:
             _mention_unused(workspace, setup)
             yield candidate, setup
+            if candidate.provisional:
+                del workspace.decisions[opening:]
+                made = workspace.counts.A_products - before
+                workspace.decide(Choice.GIVEN_UP, products=made, **_prices(candidate, workspace))
+                opening = len(workspace.decisions)
+
+
+def _candidates(workspace: Workspace) -> Iterator[Candidate]:
+    """The candidates of the plan, and of those that follow it, which are made when they are needed."""
+    yield from workspace.plan.candidates
+    while workspace.plan.otherwise is not None:
+        workspace.plan = workspace.plan.otherwise()
+        yield from workspace.plan.candidates
+
+
+def _prices(candidate: Candidate, workspace: Workspace) -> dict[str, Any]:
+    """The products that a search may make, and the factorisation whose price they are a fraction of."""
+    prediction, pencil, k = workspace.plan.prediction, workspace.pencil, workspace.problem.k
+    assert prediction is not None
+    return {
+        "limit": candidate.max_products,
+        "seconds": candidate.max_products * step_seconds(pencil, k),
+        "backend": prediction.backend,
+        "factorised": verified_seconds(prediction, pencil.n, k),
+    }
 
 
 def _mention_unused(workspace: Workspace, setup: Setup) -> None:
@@ -55,13 +90,15 @@ def _mention_unused(workspace: Workspace, setup: Setup) -> None:
 
 def bind(setup: Setup) -> Iteration:
     """The iteration of a set-up."""
+    if setup.provisional:
+        return Provisional(setup)
     return Direct(setup) if setup.method is None else setup.method.bind(setup)
 
 
 def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
     """Factorise and measure what the candidate needs; None if it does not hold."""
     engine = candidate.engine
-    workspace.max_products = candidate.max_products
+    workspace.max_products, workspace.provisional = candidate.max_products, candidate.provisional
     if engine is Engine.LAPACK and not workspace.pencil.dense:
         workspace.form(A=True, B=True)
     if engine is Engine.DEFLATION:
@@ -113,6 +150,10 @@ def _swapped(candidate: Candidate, workspace: Workspace) -> Setup | None:
         products = swapped(workspace, candidate.sigma, candidate.sign, clear=candidate.clear)
     if products is None:
         return None
+    prediction = workspace.plan.prediction
+    if smallest and prediction is not None:
+        seconds = factorised_seconds(prediction, workspace.problem.k)
+        workspace.decide(Choice.PREDICTED, prediction=prediction, factorised=seconds)
     if smallest and workspace.formed_A and not lapack:
         workspace.decide(Choice.FORMED_A, n=workspace.pencil.n)
     return _setup(candidate, workspace, products)
@@ -138,6 +179,8 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
     if candidate.map is Map.NEGATED:
         pencil = pencil.negated()
         workspace.decide(Choice.NEGATED)
+        if candidate.provisional:
+            workspace.decide(Choice.UNFACTORISED, **_prices(candidate, workspace))
         if workspace.formed_A and candidate.engine is not Engine.LAPACK:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
     # LAPACK has the entries of B, so it needs no preconditioner

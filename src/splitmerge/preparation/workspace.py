@@ -26,7 +26,8 @@ class Workspace:
     """The problem and its pencil, the counts and the clock of the solve, and the decisions taken so far.
 
     `width` is the number of starting vectors. `pencil` is replaced when the entries of an operator are computed.
-    `semidefinite` says whether B is singular, once that is known, and `max_products` when to give a search up.
+    `semidefinite` says whether B is singular, once that is known, and `max_products` and `provisional` when to give a
+    search up.
     """
 
     problem: Problem
@@ -38,6 +39,7 @@ class Workspace:
     budget: Budget = field(default_factory=Budget)
     decisions: list[Decision] = field(default_factory=list)
     max_products: float = math.inf
+    provisional: bool = False
     semidefinite: bool | None = None
     # A − σB factorised, by σ
     shifted: dict[float, SparseShifted] = field(default_factory=dict)
@@ -67,8 +69,8 @@ class Workspace:
             parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
         if pencil.inverse is not None:
             parts["original"] = self.products()
-        parts |= {"semidefinite": bool(self.semidefinite), "max_products": self.max_products}
-        parts["certify"] = problem.certify
+        parts |= {"semidefinite": bool(self.semidefinite), "certify": problem.certify}
+        parts |= {"max_products": self.max_products, "provisional": self.provisional}
         return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:

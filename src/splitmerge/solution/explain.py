@@ -35,10 +35,13 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
     """One line for each candidate of a plan: what would be tried, on which condition, at which predicted cost."""
     if not pencil.has_entries and (plan.forms_A or plan.forms_B):
         yield f"compute the entries of the operator by {pencil.n} products"
+    plan = plan.complete()
     for candidate in plan.candidates:
         seconds = predicted_seconds(candidate, plan, pencil, k)
         price = f"; predicted {seconds:.2g} s" if math.isfinite(seconds) else ""
         condition = ", if a trial of preconditioners promises to be faster" if candidate.trial else ""
+        if candidate.provisional:
+            condition = f", while fewer than {candidate.max_products:.0f} products are expected"
         yield f"{candidate.engine.value} on {candidate.map.value}{CONDITIONS[candidate.map]}{condition}{price}"
 
 
@@ -73,6 +76,22 @@ def _swapped(decision: Decision) -> str:
     return (
         f"{shown} is positive definite: the eigenvalues next to {-eta:.6g} were computed with its Cholesky factor"
         f"{_by(decision)}."
+    )
+
+
+def _unfactorised(decision: Decision) -> str:
+    return (
+        f"A was not factorised: {decision['factorised']:.2g} s were predicted for that by {decision['backend']}, with "
+        f"solves and a count, and a search was expected to need fewer than the {decision['limit']:.0f} products, "
+        f"{decision['seconds']:.2g} s, that it was allowed."
+    )
+
+
+def _given_up(decision: Decision) -> str:
+    return (
+        f"A search without a factorisation was given up after {decision['products']} products: it was expected to take "
+        f"more than {decision['limit']:.0f}, {decision['seconds']:.2g} s, of the {decision['factorised']:.2g} s "
+        f"roughly predicted for a factorisation by {decision['backend']} with its solves and a count."
     )
 
 
@@ -160,6 +179,9 @@ WORDS: dict[Choice, Words] = {
         f"iterate."
     ),
     Choice.NEGATED: lambda _: "The smallest of (A, B) were computed as the largest of (−A, B).",
+    Choice.UNFACTORISED: _unfactorised,
+    Choice.GIVEN_UP: _given_up,
+    Choice.PREDICTED: lambda decision: f"{_predicted(decision['prediction'], decision['factorised'])}.",
     Choice.SWAPPED: _swapped,
     Choice.SHIFT_INVERT: _shift_invert,
     Choice.COUNTED: _counted,

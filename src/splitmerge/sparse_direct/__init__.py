@@ -7,7 +7,9 @@ ordering of METIS (pymetis) or a minimum degree ordering.
 
 from .choice import definite_factors, indefinite_factors, triangular_factors
 from .costs import WORTH_A_WORD, advice, recount_seconds
-from .fill.prediction import Prediction, predict
+from .fill.levels import levels_of
+from .fill.ordering import narrow_profile
+from .fill.prediction import Prediction, predict, rough_prediction
 from .protocol import Factors, Triangular
 from .superlu import symmetric_lu
 
@@ -19,8 +21,11 @@ __all__ = [
     "advice",
     "definite_factors",
     "indefinite_factors",
+    "levels_of",
+    "narrow_profile",
     "predict",
     "recount_seconds",
+    "rough_prediction",
     "symmetric_lu",
     "triangular_factors",
 ]

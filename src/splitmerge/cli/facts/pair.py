@@ -161,7 +161,7 @@ def routes(A: Any, B: Any, k: int) -> Routes:
     plans = {}
     for which in ("largest", "smallest"):
         problem = Problem(A, B, k, which, None, None, 1e-8, None, None, "error", certify=False, rule=rule)
-        plans[which] = choose(problem, pencil)
+        plans[which] = choose(problem, pencil).complete()
     return Routes(pencil, plans, k)
 
 

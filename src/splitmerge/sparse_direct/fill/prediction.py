@@ -17,6 +17,7 @@ from scipy.sparse.linalg import spilu
 from ...typing import Array
 from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
+from .levels import Levels, levels_of
 from .ordering import graph_of, narrow_profile, nested_dissection
 
 # Largest graph (nodes, stored edges) whose symbolic factorisation is computed; larger graphs are coarsened.
@@ -29,6 +30,11 @@ BALL_COUNT, BALL_NODES = 4, 1500
 # grow with more than this power of the nodes, or by a fine ball with less than this fraction of the fill of a coarse
 # ball. Both limits are far from the values of meshes.
 MAX_FILL_EXPONENT, MIN_BALL_FILL_RATIO = 1.8, 0.15
+# Graphs with a level of more than this fraction of their nodes are expanders, too, and not coarsened; meshes of 2,000
+# nodes and more have levels of less than an eighth.
+MAX_LEVEL_FRACTION = 0.25
+# Flops over the cube of the widest level, of meshes in two and three dimensions, within a factor of five.
+FLOPS_PER_LEVEL_CUBED = 4.0
 # A ball has smaller separators than a square or cube with the same number of nodes; factors for nonzeros and flops.
 BALL_SHAPE_FACTORS = np.array([1.25, 1.7])
 
@@ -62,7 +68,21 @@ class Prediction:
 
 def predict(K: Any) -> Prediction:
     """Predict the cost of a Cholesky factorisation of the positive definite K."""
-    n, (nonzeros, flops) = K.shape[0], predicted_fill(K)
+    return _priced(K, predicted_fill(K))
+
+
+def rough_prediction(K: Any, levels: Levels) -> Prediction:
+    """`predict` from the levels of K only, for the time of a few products and to a factor of about five."""
+    n, least = K.shape[0], K.shape[0] + K.nnz / 2
+    mesh, expander = FLOPS_PER_LEVEL_CUBED * float(levels.widest) ** 3, float(_expander(K, n)[1])
+    flops = min(mesh, expander)
+    # the last separator is a dense triangle
+    return _priced(K, Fill(least + flops ** (2 / 3), max(flops, least**2 / n)))
+
+
+def _priced(K: Any, fill: Fill) -> Prediction:
+    """The cost of a factorisation with this fill, by the backend that would be selected."""
+    n, (nonzeros, flops) = K.shape[0], fill
     backend = usual(K, lambda: flops)
     cost = COSTS[backend]
     # a complex multiplication takes four real ones
@@ -83,9 +103,11 @@ def predicted_fill(K: Any) -> Fill:
     if widths is not None:
         return Fill(float(widths.sum()), float((widths**2).sum()))
     graph, hubs = hubs_last(graph_of(K))
-    rng = np.random.default_rng(0)
+    rng, n = np.random.default_rng(0), graph.shape[0] - hubs
+    if not hubs and n > MAX_NODES and levels_of(graph).widest > MAX_LEVEL_FRACTION * n:
+        return Fill(*_expander(graph, n).tolist())
     coarse = _coarsened(graph, hubs, rng)
-    n, count = graph.shape[0] - hubs, coarse.shape[0] - hubs
+    count = coarse.shape[0] - hubs
     sums = _eliminated(coarse, hubs)
     if count < n:
         full = np.arange(hubs + 1.0, hubs + n + 1)
@@ -116,7 +138,7 @@ def _extrapolated(
 
 def _expander(graph: sp.csr_array, n: int) -> Array:
     """Nonzeros and flops of a random graph of mean degree d: about (d − 1.5)/(d + 5) of the nodes form a dense core."""
-    degree = graph[:n, :n].nnz / n
+    degree = (graph if graph.shape[0] == n else graph[:n, :n]).nnz / n
     # fitted for degrees from 3 to 20
     core = n * max(degree - 1.5, 0.0) / (degree + 5)
     return np.array([core**2 / 2, core**3 / 3])
