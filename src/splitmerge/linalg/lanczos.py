@@ -145,5 +145,10 @@ def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
     top = float(process.ritz(j - 1, j - 1)[0][0])
     if process.exhausted:
         return top
-    root = math.log(1.648e6 * math.sqrt(process.size)) / (2 * j - 1)
+    root = log_of_failure(process.size) / (2 * j - 1)
     return top / (1 - min(root, 0.9) ** 2)
+
+
+def log_of_failure(n: int) -> float:
+    """√ε (2j − 1) for the ε of `largest_eigenvalue` after j steps."""
+    return math.log(1.648e6 * math.sqrt(n))

@@ -28,10 +28,11 @@ PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 
 
 class Inverse(NamedTuple):
-    """±(A − σB)⁻¹ by a factorisation; σ is in the units of the scaled pair."""
+    """±(A − σB)⁻¹ by a factorisation, for vectors and blocks; σ is in the units of the scaled pair."""
 
     sigma: float
     solve: Callable[[Array], Array]
+    takes_blocks: bool = True
 
 
 class Setup(NamedTuple):
@@ -89,7 +90,10 @@ class Setup(NamedTuple):
         if self.products.pencil.inverse is None:
             return None
         solver = self.products.solver
-        return Inverse(self.products.pencil.inverse[0], lambda b: solver.solve(b, None, None)[0])
+        return Inverse(
+            self.products.pencil.inverse[0],
+            lambda b: solver.solve(b, None, None)[0] if b.ndim == 1 else solver.solve_block(b)[0],
+        )
 
     @property
     def counts(self) -> bool:

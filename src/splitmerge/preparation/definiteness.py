@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
 
 from ..errors import NotPositiveDefinite
 from ..linalg import csr
-from ..linalg.lanczos import LanczosProcess, largest_eigenvalue
-from ..planning.costs import check_fits
+from ..linalg.lanczos import LanczosProcess, largest_eigenvalue, log_of_failure
+from ..planning.costs import PREDICTED_N, check_fits
 from ..problem.factorise import factorise, is_definite
 from ..problem.operator import Operator, dense_operator, scaled_rows_and_columns, sparse_operator
 from ..typing import Array
 from .workspace import Workspace
 
-# Lanczos steps that may show that a mass matrix is positive definite, with the condition it must be clear of.
-LANCZOS_STEPS, CLEARANCE = (24, 48, 96, 160), 1e-3
+# Lanczos steps that may show that a mass matrix is positive definite: the first, some more than they say it takes, and
+# at most, for small matrices, which are factorised as fast, and for large ones.
+FIRST_STEPS, MORE_STEPS, MAX_STEPS, MAX_STEPS_OF_MANY = 8, 3, 32, 160
+# The least eigenvalue, relative to the largest, that it must be clear of.
+CLEARANCE = 1e-3
 # Units of rounding by which the diagonal of a semidefinite matrix is increased before it is factorised.
 RIDGE_UNITS = 100
 
@@ -116,10 +121,17 @@ def _surely_definite(B: Operator) -> bool:
     c = float(sums.max())
     x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
     process = LanczosProcess(lambda v, _: c * v - times(v), lambda y: (y, y), x, x, reorthogonalise=False, store=False)
-    for steps in LANCZOS_STEPS:
-        if largest_eigenvalue(process, steps) < (1 - CLEARANCE) * c:
-            return True
-        if float(process.ritz(process.steps - 1, process.steps - 1)[0][0]) > (1 + CLEARANCE) * c:
-            # a vector with xᴴBx < 0: the factorisation will name a pivot
-            break
-    return False
+    # as ‖cI − B‖ is overestimated by 1/(1 − ε) after log(…)/(2√ε) steps, a few of them tell how many it takes
+    top = _top(process, FIRST_STEPS)
+    share = 1 - top / c
+    steps = math.inf if share <= CLEARANCE else log_of_failure(B.n) / (2 * math.sqrt(share - CLEARANCE)) + MORE_STEPS
+    if steps > (MAX_STEPS if B.n < PREDICTED_N else MAX_STEPS_OF_MANY):
+        return False
+    return largest_eigenvalue(process, math.ceil(steps)) < (1 - CLEARANCE) * c
+
+
+def _top(process: LanczosProcess, steps: int) -> float:
+    """The largest Ritz value after this many steps."""
+    while process.steps < steps and not process.exhausted:
+        process.extend()
+    return float(process.ritz(process.steps - 1, process.steps - 1)[0][0])

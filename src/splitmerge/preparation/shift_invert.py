@@ -96,7 +96,7 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
     """
     eps, x = products.eps, random_vector(products, np.random.default_rng(0))
     for _ in range(2):
-        x = products.solve_K(factor, products.apply_B(x / norm(x)))
+        x = products.solve_K(factor, products.apply_B(x * (1 / norm(x))))
     # a small pivot alone does not tell: without pivoting there are some far from every eigenvalue, too
     closeness = norm(x) * size
     if closeness < eps**-0.5:

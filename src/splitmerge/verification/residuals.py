@@ -119,7 +119,7 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     assert inverse is not None
     monitoring = products.monitoring
     BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
-    X = np.column_stack([monitoring.solve_K(inverse, np.ascontiguousarray(b)) for b in BX.T])
+    X = monitoring.solves_K(inverse, np.asfortranarray(BX))
     if not np.isfinite(X).all():
         return pairs
     rank = np.argsort(np.argsort(pairs.values))
@@ -283,7 +283,7 @@ def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:
 def _inverse_norms(products: Products, R: Array, BX: Array, inverse: Inverse) -> Array:
     """‖w‖_B and |xᴴBw| for w = (A − σB)⁻¹r."""
     monitoring = products.monitoring
-    W = np.column_stack([monitoring.solve_K(inverse, np.ascontiguousarray(r)) for r in R.T])
+    W = monitoring.solves_K(inverse, np.asfortranarray(R))
     BW = monitoring.in_double(W.astype(BX.dtype))[1]
     return np.column_stack([np.sqrt(np.maximum(column_dots(W, BW), 0.0)), np.abs(column_dots(BX, W))])
 
