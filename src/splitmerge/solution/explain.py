@@ -82,7 +82,7 @@ def _swapped(decision: Decision) -> str:
 def _unfactorised(decision: Decision) -> str:
     return (
         f"A was not factorised: {decision['factorised']:.2g} s were predicted for that by {decision['backend']}, with "
-        f"solves and a count, and a search was expected to need fewer than the {decision['limit']:.0f} products, "
+        f"solves and checks, and a search was expected to need fewer than the {decision['limit']:.0f} products, "
         f"{decision['seconds']:.2g} s, that it was allowed."
     )
 
@@ -91,7 +91,7 @@ def _given_up(decision: Decision) -> str:
     return (
         f"A search without a factorisation was given up after {decision['products']} products: it was expected to take "
         f"more than {decision['limit']:.0f}, {decision['seconds']:.2g} s, of the {decision['factorised']:.2g} s "
-        f"roughly predicted for a factorisation by {decision['backend']} with its solves and a count."
+        f"roughly predicted for a factorisation by {decision['backend']} with its solves and checks."
     )
 
 

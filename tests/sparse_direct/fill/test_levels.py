@@ -24,6 +24,10 @@ class TestLevels:
     def test_no_edges(self):
         assert levels_of(sp.csr_array(sp.eye_array(4))) == (1, 1)
 
+    def test_hubs_do_not_connect_the_levels(self):
+        A, row = square(20), np.ones((1, 400))
+        assert levels_of(sp.csr_array(sp.block_array([[A, row.T], [row, None]]))) == (400, 21)
+
     def test_complex_entries(self):
         A = square(7)
         assert levels_of(A.astype(complex) * 1j) == levels_of(A)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from ...typing import Array
+from .coarsening import hubs_last
 
 # The squared width over the nodes is about 1 in a square grid, 5 in a small cube, and 7 and more in an expander.
 FLAT_WIDTH = 3
@@ -29,13 +30,16 @@ class Levels(NamedTuple):
 def levels_of(K: Any) -> Levels:
     """The levels seen from the far end of the component of a row with the most entries.
 
-    Each level separates those before it from those after it, so the widest one bounds the separators.
+    Each level separates those before it from those after it, so the widest one bounds the separators. Hubs are part of
+    every separator, as they are ordered last, and do not connect the levels.
     """
     # the search takes real weights
-    pattern = sp.csr_array((np.ones(K.indices.size), K.indices, K.indptr), shape=K.shape)
-    _, order = _search(pattern, int(np.argmax(np.diff(K.indptr))))
+    pattern, hubs = hubs_last(sp.csr_array((np.ones(K.indices.size), K.indices, K.indptr), shape=K.shape))
+    if hubs:
+        pattern = sp.csr_array(pattern[:-hubs, :-hubs])
+    _, order = _search(pattern, int(np.argmax(np.diff(pattern.indptr))))
     widths, order = _search(pattern, int(order[-1]))
-    return Levels(order.size, int(widths.max()))
+    return Levels(order.size, int(widths.max()) + hubs)
 
 
 def _search(graph: sp.csr_array, start: int) -> tuple[Array, Array]:
