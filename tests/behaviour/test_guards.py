@@ -79,7 +79,7 @@ class TestMemory:
             sm.solve(CUBE, k=3, sigma=3.0, rng=0)
 
     def test_a_prediction_that_was_too_low(self, monkeypatch):
-        def fail(K):
+        def fail(K, known=None):
             raise MemoryError
 
         monkeypatch.setattr(swap, "factorise", fail)

@@ -129,12 +129,17 @@ class TestAnswer:
 
 
 class TestNotTried:
-    @pytest.mark.parametrize(
-        "options", [{"tol": 1e-12}, {"certify": True}, {"x0": np.ones(N)}, {"which": "smallest"}, {"k": 2}]
-    )
+    @pytest.mark.parametrize("options", [{"tol": 1e-12}, {"certify": True}, {"which": "smallest"}, {"k": 2}])
     def test_asked_for_more(self, options: dict) -> None:
         pair = make_pair(spectrum(), seed=7)
         assert not taken(sm.solve(pair.A, pair.B, rng=0, **options))
+
+    def test_starts(self) -> None:
+        """A start near an eigenvector is followed in double precision; a poor one is as good as a random vector."""
+        pair = make_pair(spectrum(), seed=7)
+        near = sm.solve(pair.A, pair.B, rng=0).eigenvectors[:, 0] + 1e-6
+        assert not taken(sm.solve(pair.A, pair.B, rng=0, x0=near))
+        assert taken(sm.solve(pair.A, pair.B, rng=0, x0=np.ones(N)))
 
     def test_small(self) -> None:
         pair = make_pair(spectrum(300), seed=7)

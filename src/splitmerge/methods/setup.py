@@ -21,6 +21,8 @@ from .survey import Survey
 
 # Up to this n two factorisations of any kind cost little.
 COUNTED_N = 1000
+# Up to this n they cost next to nothing.
+COUNTED_TWICE_N = 200
 # Up to this n a sparse factorisation costs less than the solves of a probe.
 COUNTED_SPARSE_N = 15_000
 # Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
@@ -102,8 +104,11 @@ class Setup(NamedTuple):
 
     def _count_is_cheap(self) -> bool:
         products, solver, prediction = self.products, self.products.solver, self.prediction
-        if self.k == 1 or self.shift_invert is not None or not products.pencil.has_entries:
+        if self.k == 1 or not products.pencil.has_entries:
             return False
+        if self.shift_invert is not None:
+            # that takes two of them
+            return products.n <= COUNTED_TWICE_N
         if self.method is not None and self.method.preconditioned:
             return products.n <= COUNTED_N
         if products.pencil.dense or not isinstance(solver, SparseFactor) or products.A.kind != "sparse":

@@ -47,7 +47,7 @@ class IncompleteCholesky(Preconditioner):
             shift = max(10 * shift, 1e-3)
 
     def _attempt(self, B: sp.csc_matrix) -> tuple[sp.csc_array, np.ndarray] | None:
-        lu = symmetric_lu(B, drop_tol=self.drop_tol, fill_factor=self.fill)
+        lu = symmetric_lu(sp.csr_array(B), drop_tol=self.drop_tol, fill_factor=self.fill)
         if lu is None or not (lu.pivots > 0).all():
             return None
         return (lu.L @ sp.diags_array(np.sqrt(lu.pivots))).tocsc(), lu.order
