@@ -35,6 +35,11 @@ FOUND = {
     510000616: "a shift for a singular pencil",
     310000336: "eigenvectors without B-norm 1",
     910000935: "LAPACK's subset driver fails",
+    1110004597: "nearly parallel columns of a block",
+    1110003966: "a vector without B-norm",
+    1010001139: "σ on all eigenvalues at once",
+    1010003417: "σ on an eigenvalue of a pair with massless unknowns",
+    1010003900: "an operator without dtype beside OPinv",
     42: "fewer Ritz pairs than wanted in LOBPCG",
 }
 

@@ -94,9 +94,13 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     order = _order(setup) if setup.products.pencil.inverse is not None else block.order
     if setup.semidefinite:
         _check_finite(products, X)
+    refined: Array | None = X
     if not block.projected or setup.original is not None:
-        X = _refined(setup, X, order)
-    pairs = _measured(products, X, setup.inverse)
+        refined = _refined(setup, X, order)
+    pairs = _measured(products, X if refined is None else refined, setup.inverse)
+    if refined is None:
+        # dependent vectors are no pairs, however small their residuals
+        pairs.norms = np.full_like(pairs.norms, math.inf)
     pairs.gaps = block.gaps
     return pairs.ordered(order)
 
@@ -123,7 +127,10 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     if not np.isfinite(X).all():
         return pairs
     rank = np.argsort(np.argsort(pairs.values))
-    better = _measured(products, _refined(setup, X / column_norms(X), lambda _: rank), inverse)
+    refined = _refined(setup, X / column_norms(X), lambda _: rank)
+    if refined is None:
+        return pairs
+    better = _measured(products, refined, inverse)
     better.gaps, better.spare = pairs.gaps, pairs.spare
     return better.ordered(lambda _: rank)
 
@@ -136,22 +143,21 @@ def _order(setup: Setup) -> Callable[[Array], Array]:
     return lambda values: np.arange(values.size)[::sign]
 
 
-def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array:
-    """Ritz vectors of the given pair on the span of X; X itself where B is not definite on it."""
+def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array | None:
+    """Ritz vectors of the given pair on the span of X; None where they are dependent or B is not definite on it."""
     try:
         if setup.products.pencil.inverse is None:
             return rayleigh_ritz(setup.given_pair, X, order)[1]
         return _swapped_ritz(setup.given_pair, X, *setup.products.pencil.inverse)
     except np.linalg.LinAlgError:
-        # its residuals will show what it is worth
-        return X
+        return None
 
 
 def rayleigh_ritz(products: Products, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Rayleigh–Ritz on the span of X in double precision; `order` ranks ascending values, best first."""
     X = X.astype(np.result_type(products.dtype, np.float64))
     AX, BX = products.monitoring.in_double(X)
-    lengths = np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny))
+    lengths = _roots(column_dots(X, BX))
     X, AX, BX = X / lengths, AX / lengths, BX / lengths
     values, C = eigh(_hermitian(gram(X, AX)), _hermitian(gram(X, BX)))
     chosen = order(values)
@@ -166,11 +172,11 @@ def _swapped_ritz(products: Products, X: Array, sigma: float, sign: int) -> Arra
     X = X.astype(np.result_type(products.dtype, np.float64))
     AX, BX = products.monitoring.in_double(X)
     KX = sign * (AX - sigma * BX)
-    lengths = np.sqrt(np.maximum(column_dots(X, KX), np.finfo(float).tiny))
+    lengths = _roots(column_dots(X, KX))
     X, BX, KX = X / lengths, BX / lengths, KX / lengths
     _, C = eigh(_hermitian(gram(X, BX)), _hermitian(gram(X, KX)))
     X, BX = X @ C[:, ::-1], BX @ C[:, ::-1]
-    lengths = np.sqrt(np.maximum(column_dots(X, BX), np.finfo(float).tiny))
+    lengths = _roots(column_dots(X, BX))
     X, BX = X / lengths, BX / lengths
     # Gram–Schmidt: next to large 1/(λ − σ) the others are orthogonal to rounding of the large ones only
     R = np.linalg.cholesky(_hermitian(gram(X, BX))).conj().T
@@ -301,6 +307,13 @@ def _dual_norms(products: Products, R: Array) -> Array:
     left, sizes = column_norms(R - BW), column_norms(R)
     solved = left <= SOLVED_FRACTION * sizes + 100 * products.eps * column_norms(BW)
     return np.where(solved, np.sqrt(np.maximum(squares, 0.0)), math.inf)
+
+
+def _roots(squares: Array) -> Array:
+    """Their square roots, or LinAlgError if one of them is not positive."""
+    if not (squares > 0).all():
+        raise np.linalg.LinAlgError("a vector has no length in the inner product of B")
+    return np.asarray(np.sqrt(squares))
 
 
 def _hermitian(H: Array) -> Array:

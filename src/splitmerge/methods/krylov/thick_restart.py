@@ -30,6 +30,8 @@ FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
 
 # A projection costs as much as this many products of a matrix of size 256; for others in proportion to n⁻².
 CHECK_COST_PRODUCTS = 3
+# For sparse matrices it is this number over n in products, and no more than a few.
+SPARSE_CHECK_COST, MAX_CHECK_COST = 8000, 8
 
 # At most this many vectors beyond the k wanted ones are kept for a later solve.
 MAX_SPARE_VECTORS = 5
@@ -55,6 +57,7 @@ class ThickRestart(SubspaceIteration):
         self.max_products = setup.max_products
         # projections in a row that rounding alone has changed
         self.idle = 0
+        self.sparse = self.products.A.kind == "sparse"
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
         # the residual or sine to reach, and after how many products the last projection was how far from it
@@ -109,8 +112,11 @@ class ThickRestart(SubspaceIteration):
         self.advances += 1
         products = self.basis.products
         if self.advances == 1:
-            return FIRST_CHECK_PRODUCTS if self.blind and self.transform.n >= SMALL_N else 1
+            first = max(FIRST_CHECK_PRODUCTS, 2 * self.k if self.sparse else 0)
+            return first if self.blind and self.transform.n >= SMALL_N else 1
         least = max(1, round(CHECK_COST_PRODUCTS * (256 / max(self.transform.n, 256)) ** 2))
+        if self.sparse:
+            least = max(1, min(MAX_CHECK_COST, SPARSE_CHECK_COST // self.transform.n))
         stride = max(min(self.advances, 5), least, min(products // 7, self.basis.capacity // 2))
         before, self.trace = self.trace, (products, self._excess())
         fallen = before[1] - self.trace[1]

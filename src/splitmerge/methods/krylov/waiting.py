@@ -17,7 +17,7 @@ from ...typing import Array
 
 # Random vectors that are tried on breakdown before B is called indefinite.
 BREAKDOWN_TRIALS = 5
-# A block whose Cholesky factor has a larger ratio than this on its diagonal is orthonormalised at once.
+# A block is orthonormalised at once if more than this fraction of each column is orthogonal to those before it.
 WELL_CONDITIONED = 1e-3
 
 
@@ -35,7 +35,7 @@ class Waiting:
         self.eps = float(np.finfo(dtype).eps)
         self.trans = 2 if dtype.kind == "c" else 1
         self.gemv: Any = get_blas_funcs("gemv", dtype=dtype)
-        self.gemm, self.trsm = get_blas_funcs(("gemm", "trsm"), dtype=dtype)
+        self.trsm: Any = get_blas_funcs("trsm", dtype=dtype)
         self.potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
         self.coefficients: Any = inner_products(dtype).coefficients
         self.dot, self.norm, _, _, self.axpy = kernels(dtype)
@@ -64,8 +64,8 @@ class Waiting:
             return False
         W, D, G = cleaned
         R, info = self.potrf((G + G.conj().T) / 2, lower=0, clean=1)
-        sizes = np.abs(R.diagonal())
-        if info or not sizes.min() > WELL_CONDITIONED * sizes.max():
+        # the part of each column that the others do not have
+        if info or not (np.abs(R.diagonal()) > WELL_CONDITIONED * np.sqrt(G.diagonal().real)).all():
             return False
         self.V[:, self.size : self.size + count] = self.trsm(1.0, R, W, side=1)
         self.Q_dual = [] if single else list(self.trsm(1.0, R, np.asfortranarray(D), side=1).T)
@@ -81,16 +81,18 @@ class Waiting:
         for _ in range(3):
             taken = 0.0
             if self.size:
-                C = self.gemm(1.0, V, W if single else D, trans_a=self.trans)
-                W = self.gemm(-1.0, V, C, 1.0, W, overwrite_c=1)
-                taken = float(np.abs(C).max())
+                # for a few columns GEMV is faster than GEMM
+                for i in range(W.shape[1]):
+                    c = self.coefficients(1.0, V, W[:, i] if single else D[:, i], trans=self.trans)
+                    self.gemv(-1.0, V, c, 1.0, W[:, i], overwrite_y=1)
+                    taken = max(taken, float(self.norm(c)))
             D = W if single else D
             G = gram(W, D)
             least = math.sqrt(max(float(G.diagonal().real.min()), 0.0))
             if not least > 10 * self.eps * scale:
                 return None
             if not single and taken > 100 * self.eps * least:
-                D = np.column_stack([self.transform.dual(w) for w in W.T])
+                D = np.array([self.transform.dual(w) for w in W.T]).T
                 G = gram(W, D)
             if not taken > max(1e-6, 100 * self.eps) * least:
                 break
