@@ -181,7 +181,7 @@ def carried_out(
                 break
             X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
         shift = run.iteration.block().shift
-        solution = present(workspace, setup, run.monitor, verified, mended, began, shift=shift)
+        solution = present(workspace, setup, run.monitor, verified, mended, began, None, shift, run.seconds)
     return accepted(solution)
 
 

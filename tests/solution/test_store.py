@@ -211,7 +211,11 @@ while True:
 
 @pytest.mark.parametrize(
     "options",
-    ["stop=sm.Residual(1e-9) | sm.MaxSteps(1)", "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)", "max_steps=1"],
+    [
+        "stop=sm.Residual(1e-12) | sm.MaxSteps(1)",
+        "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)",
+        "max_steps=1, tol=1e-12",
+    ],
 )
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 def test_killed_after_saving(tmp_path, options, which):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from operator import le
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,19 @@ SWAPPED = Decision(Choice.SWAPPED, {"shift": -0.0, "sign": 1, "backend": None})
 T = TypeVar("T")
 
 
+class Clock(NamedTuple):
+    """When the solve began, when LAPACK did, and when it had the pairs."""
+
+    began: float
+    ready: float
+    found: float
+
+    def seconds(self) -> Seconds:
+        """The time until now."""
+        now = time.perf_counter()
+        return _made(Seconds, setup=self.ready - self.began, iteration=now - self.ready, verification=now - self.found)
+
+
 def express(A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: float) -> Solution | None:
     """The solution for k pairs at an end of the spectrum by LAPACK; None if the pipeline has to take over."""
     if not _is_understood(k, which, tol):
@@ -54,7 +67,7 @@ def express(A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: f
         found = found.taken(sorted(range(k), key=found.values.__getitem__, reverse=which == "largest"))
     asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
     problem = _made(Problem, **USUAL, **asked)
-    return _solution(plain, found, problem, began, ready, swapped=K is not None)
+    return _solution(plain, found, problem, Clock(began, ready, time.perf_counter()), swapped=K is not None)
 
 
 def _is_understood(k: Any, which: Any, tol: Any) -> bool:
@@ -86,9 +99,7 @@ def _are_finite(found: Found, B_norm: float) -> bool:
     return all(n * EPS * B_norm * length * length < 1 for length in found.norms[0][1])
 
 
-def _solution(
-    plain: Plain, found: Found, problem: Problem, began: float, ready: float, *, swapped: bool
-) -> Solution | None:
+def _solution(plain: Plain, found: Found, problem: Problem, clock: Clock, *, swapped: bool) -> Solution | None:
     """The solution, if all residuals are within the tolerance or at the level of rounding."""
     scales, values, errors, tol = plain.scales(), found.values, found.errors, problem.tol
     sigma = 0.0 if swapped else None
@@ -115,7 +126,7 @@ def _solution(
         reason=Reason.RESIDUAL if met else Reason.PRECISION,
         steps=0,
         counts=Counts(monitoring=Tally(k, B_products, 0 if swapped or plain.B is None else k, k * swapped)),
-        seconds=_made(Seconds, setup=ready - began, iteration=time.perf_counter() - ready),
+        seconds=clock.seconds(),
         history=History(),
         verdict=BY_LAPACK,
         shift=-0.0 if swapped else 0.0,

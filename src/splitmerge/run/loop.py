@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -65,10 +66,12 @@ class Run:
     def __init__(self, iteration: Iteration, rule: Rule, monitor: Monitor) -> None:
         self.iteration, self.rule, self.monitor = iteration, rule, monitor
         self.check: Check = iteration.begin(rule)
+        # wall-clock time spent in the iteration itself
+        self.seconds = 0.0
 
     def until_end(self, first: Callable[[], State | Reason]) -> Reason:
         """Run from the first state until every pair stands or one fails, and return why it ended."""
-        iteration = self.iteration
+        iteration, began = self.iteration, time.perf_counter()
         try:
             state = first()
             while isinstance(state, State):
@@ -77,6 +80,8 @@ class Run:
             return iteration.interrupted(Reason.INTERRUPTED)
         except OutOfTime:
             return iteration.interrupted(Reason.MAX_SECONDS)
+        finally:
+            self.seconds += time.perf_counter() - began
         return state
 
     def _until_rule(self, state: State) -> tuple[State, Reason]:

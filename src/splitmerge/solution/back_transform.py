@@ -35,11 +35,12 @@ def present(
     began: float,
     bounds: Bounds | None = None,
     shift: float = 0.0,
+    searching: float | None = None,
 ) -> Solution:
     """The pairs in the user's units, coordinates and dtype, with signs fixed and errors bounded.
 
     `bounds` are those of pairs that come from several transformations, and have been computed for each. `shift` is η in
-    the units of the pencil, if the iteration ran on (A + ηB, B).
+    the units of the pencil, if the iteration ran on (A + ηB, B). `searching` is the time of the iteration itself.
     """
     pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
     bounds, shift = bounds_of(pairs, pencil.n) if bounds is None else bounds, _shift(setup, shift)
@@ -58,7 +59,7 @@ def present(
         reason=verified.reason,
         steps=monitor.steps,
         counts=_counts(workspace, setup),
-        seconds=Seconds(ready - began, done - ready),
+        seconds=Seconds(ready - began, done - ready, 0.0 if searching is None else max(done - ready - searching, 0.0)),
         history=monitor.history,
         verdict=verified.verdict,
         shift=shift,

@@ -21,14 +21,23 @@ from .explain import worded
 
 @dataclass(frozen=True)
 class Seconds:
-    """Wall-clock time of the set-up (checks, factorisation, survey) and of the iteration."""
+    """Wall-clock time of the set-up (checks, factorisation, survey) and of the iteration.
+
+    `verification` is the part of the iteration that went into residuals, error bounds, counts and probes.
+    """
 
     setup: float
     iteration: float
+    verification: float = 0.0
+
+    @property
+    def search(self) -> float:
+        """The iteration without its verification."""
+        return self.iteration - self.verification
 
     @property
     def total(self) -> float:
-        """Both together."""
+        """Set-up and iteration together."""
         return self.setup + self.iteration
 
 
@@ -69,7 +78,7 @@ class Solution:
     counts
         Products with A and B and solves with B of the iteration; `counts.setup` and `counts.monitoring` stand apart.
     seconds
-        `seconds.setup` and `seconds.iteration`.
+        `seconds.setup` and `seconds.iteration`, and the part of the latter that was `seconds.verification`.
     history
         A row for every step of every pair.
     verdict
@@ -155,6 +164,7 @@ class Solution:
         return (
             f"{count} pair{'s' * (count != 1)} after {self.steps} steps, {counts.A_products} products with A, "
             f"{counts.B_products} with B, {counts.B_solves} solves with B, {counts.K_solves} with A − σB, "
-            f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration; "
+            f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration "
+            f"({self.seconds.verification:.3g} s of them verification); "
             f"largest relative residual {worst:.2g}."
         )
