@@ -73,6 +73,13 @@ def plus(a: Any, c: float, b: Any) -> Any:
     return sp.csr_array(a + c * b)
 
 
+def union_nonzeros(a: Any, b: Any) -> int:
+    """How many entries of a or b are not zero; a diagonal counts as part of any pattern."""
+    if a.nnz <= a.shape[0] or (np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)):
+        return int(b.nnz)
+    return int((abs(a) + abs(b)).nnz)
+
+
 def permuted(a: Any, order: Array) -> Any:
     """The rows and columns of a Hermitian CSR array in this order, as a CSC array."""
     n, lengths = a.shape[0], np.diff(a.indptr)[order]

@@ -14,6 +14,7 @@ from ..problem.products import Products
 from ..problem.target import Target
 from ..sparse_direct import Prediction, recount_seconds
 from ..sparse_direct.cholesky import SparseFactor
+from ..sparse_direct.costs import recount_is_cheap
 from ..sparse_direct.ldl import SparseShifted
 from ..transforms import ShiftInvert, Transform
 from ..typing import Array
@@ -116,7 +117,8 @@ class Setup(NamedTuple):
         if not solver.serves(products.A.matrix):
             return False
         if prediction is None:
-            return products.n <= COUNTED_SPARSE_N
+            nonzeros = getattr(solver.factors, "nonzeros", 0)
+            return products.n <= COUNTED_SPARSE_N and recount_is_cheap(products.n, nonzeros, PROBE_STEPS)
         probe = PROBE_STEPS * (prediction.solve_seconds + PROBE_SECONDS_PER_UNKNOWN * products.n)
         return recount_seconds(products.n, prediction.flops) < probe
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..linalg import csr
 from ..linalg.cholesky import check_pivots, not_definite
 from ..sparse_direct.choice import definite_factors, triangular_factors
 from ..sparse_direct.protocol import Factors, Triangular
@@ -32,11 +33,14 @@ class SparseFactor:
             raise not_definite(_zero_pivot(B), 0.0)
         if isinstance(factors, Triangular):
             check_pivots(factors.pivots, np.abs(B.diagonal())[factors.order], factors.order)
-        self.factors, self.least, self.entries = factors, factors.least, B.nnz
+        self.factors, self.least, self.matrix = factors, factors.least, B
 
     def serves(self, matrix: Any) -> bool:
-        """Can the ordering of this factorisation be reused for `matrix`, because the patterns are similar?"""
-        return bool(matrix.nnz <= MAX_NONZEROS_RATIO * self.entries)
+        """Can the ordering of this factorisation be reused for `matrix` plus the factorised one, as the patterns are
+        similar?
+        """
+        most = MAX_NONZEROS_RATIO * self.matrix.nnz
+        return bool(matrix.nnz <= most and csr.union_nonzeros(matrix, self.matrix) <= most)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""

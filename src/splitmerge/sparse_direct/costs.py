@@ -16,6 +16,8 @@ from .protocol import Factors
 
 # Rows from which loading PARDISO or MUMPS instead of using SciPy's SuperLU pays.
 EXTERNAL_BACKEND_MIN_ROWS = 3000
+# What a count takes beside the operations of its factorisation.
+RECOUNT_SECONDS_PER_ROW = 5e-6
 # Rows from which `explain` recommends installing a faster backend.
 WORTH_A_WORD = 20_000
 
@@ -54,7 +56,16 @@ COSTS = {
 
 def recount_seconds(n: int, flops: float) -> float:
     """Seconds of an inertia count: an indefinite SuperLU factorisation with a known ordering, and its pivots."""
-    return COSTS["SuperLU"].flop * flops + 5e-6 * n
+    return COSTS["SuperLU"].flop * flops + RECOUNT_SECONDS_PER_ROW * n
+
+
+def recount_is_cheap(n: int, nonzeros: int, probe_steps: int) -> bool:
+    """Does a count cost less than so many solves, with SuperLU factors of this many nonzeros in L?
+
+    A factorisation takes nonzeros²/n operations if the nonzeros are spread evenly over the columns, otherwise more.
+    """
+    superlu = COSTS["SuperLU"]
+    return superlu.flop * nonzeros**2 / n + RECOUNT_SECONDS_PER_ROW * n < probe_steps * superlu.solve(n, nonzeros)
 
 
 def usual(K: Any, flops: Callable[[], float]) -> str:

@@ -14,8 +14,9 @@ from ..typing import Array
 from .fill.ordering import graph_of, narrow_profile, nested_dissection
 from .protocol import Triangular
 
-# Rows from which the lower fill of nested dissection outweighs the time of the ordering.
-NESTED_DISSECTION_MIN_ROWS = 3000
+# Rows from which the lower fill of nested dissection outweighs the time of the ordering, and from which it is worth while
+# to look for a narrow profile.
+NESTED_DISSECTION_MIN_ROWS, NARROW_MIN_ROWS = 30_000, 3000
 
 
 class SuperLU(Triangular):
@@ -32,6 +33,11 @@ class SuperLU(Triangular):
         inner = np.empty_like(self.lu.perm_c)
         inner[self.lu.perm_c] = np.arange(inner.size, dtype=inner.dtype)
         return np.asarray(inner if self.first is None else self.first[inner])
+
+    @property
+    def nonzeros(self) -> int:
+        """The number of nonzeros of L."""
+        return int(self.lu.nnz) // 2
 
     @property
     def L(self) -> Any:
@@ -58,10 +64,11 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
     `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
     factorisation is incomplete.
     """
-    narrow = False
-    if first is None and not incomplete and B.shape[0] >= NESTED_DISSECTION_MIN_ROWS:
+    narrow, rows = False, B.shape[0]
+    if first is None and not incomplete and rows >= min(NARROW_MIN_ROWS, NESTED_DISSECTION_MIN_ROWS):
         narrow = narrow_profile(B) is not None
-        first = None if narrow else nested_dissection(graph_of(B))
+        if not narrow and rows >= NESTED_DISSECTION_MIN_ROWS:
+            first = nested_dissection(graph_of(B))
     matrix = csr.transposed(B) if first is None else csr.permuted(B, first)
     factor: Any = spilu if incomplete else splu
     try:

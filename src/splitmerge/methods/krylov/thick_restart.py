@@ -28,10 +28,9 @@ MAX_PROBE_BASES = 20
 # From a random vector, the first Rayleigh–Ritz projection is made after this many products, unless n is small.
 FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
 
-# A projection costs as much as this many products of a matrix of size 256; for others in proportion to n⁻².
-CHECK_COST_PRODUCTS = 3
-# For sparse matrices it is this number over n in products, and no more than a few.
-SPARSE_CHECK_COST, MAX_CHECK_COST = 8000, 8
+# A projection costs as much as this many products of a matrix of size 256, of several pairs of size 512; for others in
+# proportion to n⁻², for sparse matrices of size 1000 to n⁻¹, and never more than the last.
+CHECK_COST_ONE, CHECK_COST_SEVERAL, CHECK_COST_SPARSE, MAX_CHECK_COST = 3, 8, 8, 8
 
 # At most this many vectors beyond the k wanted ones are kept for a later solve.
 MAX_SPARE_VECTORS = 5
@@ -57,7 +56,7 @@ class ThickRestart(SubspaceIteration):
         self.max_products = setup.max_products
         # projections in a row that rounding alone has changed
         self.idle = 0
-        self.sparse = self.products.A.kind == "sparse"
+        self.check_cost = _check_cost(self.transform.n, self.k, sparse=self.products.A.kind == "sparse")
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
         # the residual or sine to reach, and after how many products the last projection was how far from it
@@ -112,11 +111,9 @@ class ThickRestart(SubspaceIteration):
         self.advances += 1
         products = self.basis.products
         if self.advances == 1:
-            first = max(FIRST_CHECK_PRODUCTS, 2 * self.k if self.sparse else 0)
+            first = max(FIRST_CHECK_PRODUCTS, 2 * self.k if self.k > 1 else 0)
             return first if self.blind and self.transform.n >= SMALL_N else 1
-        least = max(1, round(CHECK_COST_PRODUCTS * (256 / max(self.transform.n, 256)) ** 2))
-        if self.sparse:
-            least = max(1, min(MAX_CHECK_COST, SPARSE_CHECK_COST // self.transform.n))
+        least = self.check_cost
         stride = max(min(self.advances, 5), least, min(products // 7, self.basis.capacity // 2))
         before, self.trace = self.trace, (products, self._excess())
         fallen = before[1] - self.trace[1]
@@ -274,6 +271,15 @@ class ThickRestart(SubspaceIteration):
             yield
         finally:
             self.transform = self.basis.transform = own
+
+
+def _check_cost(n: int, k: int, *, sparse: bool) -> int:
+    """How many products cost as much as a projection."""
+    if sparse:
+        cost = CHECK_COST_SPARSE * 1000 / n
+    else:
+        cost = CHECK_COST_ONE * (256 / n) ** 2 if k == 1 else CHECK_COST_SEVERAL * (512 / n) ** 2
+    return max(1, min(round(cost), CHECK_COST_ONE if k == 1 and not sparse else MAX_CHECK_COST))
 
 
 def _outside(values: Array, low: float, high: float) -> int:
