@@ -14,8 +14,8 @@ from ..typing import Array
 from .fill.ordering import graph_of, narrow_profile, nested_dissection
 from .protocol import Triangular
 
-# Rows from which the lower fill of nested dissection outweighs the time of the ordering, and from which it is worth while
-# to look for a narrow profile.
+# Rows from which the lower fill of nested dissection outweighs the time of the ordering, and from which it pays to look
+# for a narrow profile.
 NESTED_DISSECTION_MIN_ROWS, NARROW_MIN_ROWS = 30_000, 3000
 
 
