@@ -64,11 +64,9 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
     `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
     factorisation is incomplete.
     """
-    narrow, rows = False, B.shape[0]
-    if first is None and not incomplete and rows >= min(NARROW_MIN_ROWS, NESTED_DISSECTION_MIN_ROWS):
-        narrow = narrow_profile(B) is not None
-        if not narrow and rows >= NESTED_DISSECTION_MIN_ROWS:
-            first = nested_dissection(graph_of(B))
+    narrow = False
+    if first is None and not incomplete:
+        narrow, first = _ordering(B)
     matrix = csr.transposed(B) if first is None else csr.permuted(B, first)
     factor: Any = spilu if incomplete else splu
     try:
@@ -84,6 +82,16 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
             raise
         return None
     return SuperLU(lu, first, B.diagonal().real, natural=narrow) if (lu.perm_r == lu.perm_c).all() else None
+
+
+def _ordering(B: Any) -> tuple[bool, Array | None]:
+    """Is the order of B good as it is, and otherwise the nested dissection ordering, for large matrices."""
+    rows = B.shape[0]
+    if rows < min(NARROW_MIN_ROWS, NESTED_DISSECTION_MIN_ROWS):
+        return False, None
+    if narrow_profile(B) is not None:
+        return True, None
+    return False, nested_dissection(graph_of(B)) if rows >= NESTED_DISSECTION_MIN_ROWS else None
 
 
 def _broke_down(error: RuntimeError) -> bool:
