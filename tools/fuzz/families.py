@@ -194,7 +194,8 @@ def broken(rng: Rng) -> Problem:
     kind = str(rng.choice(["nonsymmetric", "nan", "inf", "triangle", "antisymmetric"]))
     i, j = rng.permutation(n)[:2]
     if kind == "nonsymmetric":
-        M[i, j] += rng.choice([1e-3, 1.0])
+        # relative to the largest entry, as what rounding explains is
+        M[i, j] += rng.choice([1e-3, 1.0]) * max(1.0, float(np.abs(M).max()))
     elif kind == "triangle":
         M[:] = np.triu(with_spectrum(rng, rng.uniform(1, 2, n)) + 1)
     elif kind == "antisymmetric":

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cholesky, eigh, solve
+from scipy.linalg import LinAlgError, eigh, solve
 
 from ..errors import NotPositiveDefinite
 from ..linalg.reductions import norm
@@ -27,19 +27,14 @@ def all_pairs(A: Any, M: Any, sigma: float | None, mode: str) -> tuple[Array, Ar
     if mode == "buckling":
         assert sigma is not None
         return _by_root_of_A(A, np.eye(A.shape[0]) if M is None else M, sigma)
-    if M is None or (sigma is None and _is_definite(M)):
-        return eigh(A, M)
-    if sigma is None:
-        raise NotPositiveDefinite("M is not positive definite; it must be, unless sigma is given")
-    return _by_root_of_M(A, M, sigma)
-
-
-def _is_definite(M: Array) -> bool:
+    if M is not None and sigma is not None:
+        return _by_root_of_M(A, M, sigma)
     try:
-        cholesky(M)
+        return eigh(A, M)
     except LinAlgError:
-        return False
-    return True
+        if M is None:
+            raise
+        raise NotPositiveDefinite("M is not positive definite; it must be, unless sigma is given") from None
 
 
 def _by_root_of_M(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:

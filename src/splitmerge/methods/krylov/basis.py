@@ -9,6 +9,8 @@ of earlier steps: so Rayleigh–Ritz on it lowers f at least as far as a Split-M
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dstemr
@@ -256,8 +258,10 @@ class Basis(Waiting):
             # in Fortran order, for the solves that follow
             return np.asarray((S.T.astype(self.V.dtype) @ V.T).T)
         y = self.gemv(1.0, V, S[:, 0])
-        # from a semi-orthogonal basis it is only nearly a unit vector
-        y /= self.norm(y)
+        # from a semi-orthogonal basis it is only nearly a unit vector; an operator that lies may leave anything
+        length = float(self.norm(y))
+        if 0 < length < math.inf:
+            y *= 1 / length
         return np.asarray(y)[:, None]
 
     def settle(self) -> None:

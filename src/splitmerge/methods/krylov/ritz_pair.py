@@ -75,7 +75,8 @@ class RitzPair(State):
         if frame.inside is None:
             frame.inside = transform.enter(frame.U)[0]
         U, y = frame.inside, self.y
-        return norm(y - U @ gram(U, y)) / norm(y)
+        length = norm(y)
+        return norm(y - U @ gram(U, y)) / length if length > 0 else 1.0
 
     @property
     def x(self) -> Array:  # type: ignore[override]
