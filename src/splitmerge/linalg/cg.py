@@ -81,6 +81,7 @@ def solve(
     return w, r
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def solve_block(
     multiply: Multiply,
     W: Array,
