@@ -37,5 +37,5 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
     """
     if K.kind == "dense":
         return DenseShifted(K.matrix)
-    alike = known.factors if isinstance(known, SparseFactor) and known.serves(K.matrix) else None
-    return SparseShifted(K.matrix, alike)
+    reused = isinstance(known, SparseFactor) and known.serves(K.matrix) and known.orders(K.matrix)
+    return SparseShifted(K.matrix, known.factors if isinstance(known, SparseFactor) and reused else None)

@@ -42,6 +42,10 @@ class SparseFactor:
         most = MAX_NONZEROS_RATIO * self.matrix.nnz
         return bool(matrix.nnz <= most and csr.union_nonzeros(matrix, self.matrix) <= most)
 
+    def orders(self, matrix: Any) -> bool:
+        """Is the ordering good for `matrix`, too? One by minimum degree is not where there are further entries."""
+        return getattr(self.factors, "first", None) is not None or bool(matrix.nnz <= self.matrix.nnz)
+
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
         return self.factors.solve(b), b
