@@ -48,9 +48,8 @@ SOLVES, SOLVES_PER_PAIR = 30, 6
 QUICK_SECONDS = 2.5
 # Try preconditioners only if the factorisation takes > 1.5 × an ideal multigrid solve (9 SpMV per digit).
 TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
-# The smallest are sought without a factorisation first, for this fraction of its predicted price, if that pays at least
-# so many products, and if n is so large that a search which is given up is not felt. Meshes in two dimensions have
-# cheap factors and small gaps.
+# The smallest are sought without a factorisation first, for this fraction of its predicted price, if that is the price
+# of MIN_SEARCH_PRODUCTS or more, and from this n on. Meshes in two dimensions (flat) have cheap factors and small gaps.
 SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
 MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
 # Digits of the eigenpairs, and of a solve that has to be exact.

@@ -60,7 +60,7 @@ def recount_seconds(n: int, flops: float) -> float:
 
 
 def recount_is_cheap(n: int, nonzeros: int, probe_steps: int) -> bool:
-    """Does a count cost less than so many solves, with SuperLU factors of this many nonzeros in L?
+    """Does a count cost less than `probe_steps` solves, with SuperLU factors of this many nonzeros in L?
 
     A factorisation takes nonzeros²/n operations if the nonzeros are spread evenly over the columns, otherwise more.
     """
