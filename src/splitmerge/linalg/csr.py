@@ -48,9 +48,9 @@ def matmat(a: Any) -> Callable[[Array], Array]:
     return times_block
 
 
-def row_sums(a: Any, data: Array | None = None) -> Array:
-    """The sums of the magnitudes in each row; `data` may replace the entries."""
-    n, magnitudes = a.shape[0], np.abs(a.data if data is None else data)
+def row_sums(a: Any) -> Array:
+    """The sums of the magnitudes in each row."""
+    n, magnitudes = a.shape[0], np.abs(a.data)
     sums = np.zeros(n, magnitudes.dtype)
     _sparsetools.csr_matvec(n, n, a.indptr, a.indices, magnitudes, np.ones(n, magnitudes.dtype), sums)
     return sums

@@ -37,5 +37,5 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
     """
     if K.kind == "dense":
         return DenseShifted(K.matrix)
-    reused = isinstance(known, SparseFactor) and known.serves(K.matrix) and known.orders(K.matrix)
-    return SparseShifted(K.matrix, known.factors if isinstance(known, SparseFactor) and reused else None)
+    alike = known.factors if isinstance(known, SparseFactor) and known.orders(K.matrix) else None
+    return SparseShifted(K.matrix, alike)

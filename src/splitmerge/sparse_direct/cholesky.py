@@ -36,15 +36,14 @@ class SparseFactor:
         self.factors, self.least, self.matrix = factors, factors.least, B
 
     def serves(self, matrix: Any) -> bool:
-        """Can the ordering of this factorisation be reused for `matrix` plus the factorised one, as the patterns are
-        similar?
-        """
+        """Has the sum of `matrix` and the factorised one about as many entries, so that its factor costs no more?"""
         most = MAX_NONZEROS_RATIO * self.matrix.nnz
         return bool(matrix.nnz <= most and csr.union_nonzeros(matrix, self.matrix) <= most)
 
     def orders(self, matrix: Any) -> bool:
         """Is the ordering good for `matrix`, too? One by minimum degree is not where there are further entries."""
-        return getattr(self.factors, "first", None) is not None or bool(matrix.nnz <= self.matrix.nnz)
+        nested = getattr(self.factors, "first", None) is not None
+        return bool(matrix.nnz <= (MAX_NONZEROS_RATIO if nested else 1) * self.matrix.nnz)
 
     def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
         """One forward and one backward substitution."""
