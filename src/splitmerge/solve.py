@@ -90,8 +90,9 @@ def solve(
         Steps for one pair, 100,000 by default; they hold beside `stop`, too.
     x0
         A start (n,), or a block of them (n, m): approximate eigenvectors, best first. What they lead to is checked from
-        a random vector (counted as monitoring), as a start in an invariant subspace leads to the wrong pair. Otherwise
-        random, from `rng` (a seed or Generator).
+        a random vector (counted as monitoring), as a start in an invariant subspace leads to the wrong pair; a single
+        start far from every eigenvector is joined by a random vector instead. Otherwise random, from `rng` (a seed or
+        Generator).
     b_policy
         A B that is singular to working precision has infinite eigenvalues. The smallest, those next to `sigma` and
         those in an `interval` are found all the same. For the largest, "error" refuses, "restrict" leaves the infinite
