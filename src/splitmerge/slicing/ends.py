@@ -14,6 +14,10 @@ OUTWARD_FACTOR, OUTWARD_MOVES = 4, 6
 ENCLOSING_FACTOR = 16
 
 
+class Uncountable(ValueError):
+    """A − τB is singular at an end and next to it."""
+
+
 class End(NamedTuple):
     """The cut that decides which eigenvalues are inside, and the border next to it or beyond it, in a wider gap."""
 
@@ -101,7 +105,7 @@ def _outwards(counter: Counter, asked: float, side: int, span: float) -> End:
     made = [cut for cut in cuts if cut is not None]
     if not made:
         shown = asked * counter.products.pencil.unit
-        raise ValueError(
+        raise Uncountable(
             f"the eigenvalues below {shown:.6g}, an end of interval, cannot be counted: A − τB is singular there and "
             f"next to it; are A and B both singular?"
         )

@@ -32,8 +32,8 @@ from ..verification.bounds import bounds_of
 from ..verification.completeness import Verified
 from ..verification.verdict import BY_LAPACK, UNFINISHED, Verdict
 from .cuts import Counter
-from .ends import Ends, counted_ends
-from .parts import Part, chosen, joined, kept
+from .ends import Ends, Uncountable, counted_ends
+from .parts import Part, chosen, joined, kept, unsure
 from .sweep import Sweep, ran, slice_tolerance
 
 COUNTED = Verdict(
@@ -64,12 +64,15 @@ def all_within(problem: Problem, pencil: Pencil, mended: Mended, began: float) -
     count = 0 if ends is None else ends.count
     with progress_bar(problem.progress, count) as show:
         monitor = Monitor(problem.callback, show)
-        found = None
+        direct = None
         if workspace.plan.candidates[0].engine is Engine.LAPACK:
-            found = _by_lapack(workspace, monitor)
-        if found is None:
-            found = _by_slices(workspace, monitor, counter, _counted(workspace, counter) if ends is None else ends)
+            direct = _by_lapack(workspace, monitor)
+        found = direct
+        if found is None or found.verdict is UNCLEAR:
+            found = _sliced(workspace, monitor, counter, ends, direct)
     part, reason, verdict, setup = found
+    if found is direct:
+        workspace.decide(Choice.LAPACK, k=part.pairs.values.size, n=pencil.n)
     workspace.problem = replace(problem, k=int(part.pairs.values.size))
     verified = Verified(part.pairs, reason, verdict)
     return present(workspace, setup, monitor, verified, mended, began, part.bounds)
@@ -106,9 +109,21 @@ def _counted(workspace: Workspace, counter: Counter) -> Ends:
     return ends
 
 
+def _sliced(
+    workspace: Workspace, monitor: Monitor, counter: Counter, ends: Ends | None, unclear: Found | None
+) -> Found:
+    """The pairs of all slices; those of LAPACK, which are `unclear` at an end, where that fails."""
+    try:
+        found = _by_slices(workspace, monitor, counter, _counted(workspace, counter) if ends is None else ends)
+    except Uncountable:
+        if unclear is None:
+            raise
+        return unclear
+    return unclear if unclear is not None and found.reason is Reason.UNCONFIRMED else found
+
+
 def _by_lapack(workspace: Workspace, monitor: Monitor) -> Found | None:
-    """The pairs from one decomposition; None if B is not definite, if residuals miss the tolerance, or if ends are
-    within the errors of eigenvalues."""
+    """The pairs from one decomposition; None if B is not definite or residuals miss the tolerance."""
     try:
         _, solver = attached(workspace.products().setup, None)
     except NotPositiveDefinite:
@@ -122,12 +137,10 @@ def _by_lapack(workspace: Workspace, monitor: Monitor) -> Found | None:
         return None
     bounds = bounds_of(pairs, products.n)
     near = np.minimum(np.abs(pairs.values - a), np.abs(pairs.values - b)) <= np.maximum(bounds.values, pairs.noise)
-    if near.any():
-        # only a count tells on which side of an end these are
-        return None
     part = kept(Part(pairs, bounds), a, b)
-    workspace.decide(Choice.LAPACK, k=part.pairs.values.size, n=products.n)
-    return Found(part, reason, BY_LAPACK if reason.converged else UNFINISHED, setup)
+    # only a count tells on which side of an end a near one is
+    verdict = UNCLEAR if near.any() else BY_LAPACK
+    return Found(part, reason, verdict if reason.converged else UNFINISHED, setup)
 
 
 def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: Ends) -> Found:
@@ -139,7 +152,6 @@ def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: E
     if sweep.reason.converged:
         below, above = ends.beyond
         part = chosen(part, np.arange(below, part.pairs.values.size - above))
-    part = kept(part, *ends.undecided)
     if sweep.reason.converged:
-        verdict = COUNTED if ends.clear else UNCLEAR
-    return Found(part, sweep.reason, verdict, sweep.setup)
+        verdict = COUNTED if ends.clear and not unsure(part, *ends.undecided) else UNCLEAR
+    return Found(kept(part, *ends.undecided), sweep.reason, verdict, sweep.setup)

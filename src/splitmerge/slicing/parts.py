@@ -62,7 +62,7 @@ def joined(products: Products, parts: Sequence[Part]) -> Part:
     """The parts as one."""
     if not parts:
         none, double = np.zeros(0), np.result_type(products.dtype, np.float64)
-        empty = Pairs(none, np.zeros((products.n, 0), double), *(np.zeros((1, 0)),) * 3, *(none,) * 5, gaps=none)
+        empty = Pairs(none, np.zeros((products.n, 0), double), *(np.zeros((1, 0)),) * 3, *(none,) * 6, gaps=none)
         return Part(empty, Bounds(none, none, np.zeros(0, int)))
     if len(parts) == 1:
         return parts[0]
@@ -79,10 +79,16 @@ def joined(products: Products, parts: Sequence[Part]) -> Part:
 
 
 def kept(part: Part, a: float, b: float) -> Part:
-    """The pairs whose values lie in [a, b], as far as their error bounds can tell."""
-    pairs, bounds = part
-    errors = np.maximum(bounds.values, pairs.noise)
-    return chosen(part, np.flatnonzero((pairs.values >= a - errors) & (pairs.values <= b + errors)))
+    """The pairs whose values lie in [a, b], as far as their residuals and rounding of the user's A and B can tell."""
+    values, errors = part.pairs.values, part.pairs.estimates
+    return chosen(part, np.flatnonzero((values >= a - errors) & (values <= b + errors)))
+
+
+def unsure(part: Part, a: float, b: float) -> bool:
+    """Is a pair that is not `kept` within its error bound of [a, b]?"""
+    values, errors = part.pairs.values, np.maximum(part.bounds.values, part.pairs.noise)
+    reaching = (values >= a - errors) & (values <= b + errors)
+    return int(reaching.sum()) > kept(part, a, b).pairs.values.size
 
 
 def chosen(part: Part, indices: Array) -> Part:
