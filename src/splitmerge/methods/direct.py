@@ -18,15 +18,16 @@ from .setup import Setup
 
 # An interval is widened by this multiple of the rounding error of its values, so that none at an end is lost.
 WINDOW_ROUNDING_ERRORS = 10
+# The rounding errors of a decomposition grow with n: by one unit more than A and B allow for this many rows, up to
+MAX_SLACK, SLACK_ROWS = 10.0, 16
 
 
 class Direct(Iteration):
     """LAPACK has every pair at the start, so there is nothing to iterate."""
 
-    # the rounding errors of a decomposition grow with n
-    retry = Retry(attempts=0, slack=10.0)
-
     def __init__(self, setup: Setup) -> None:
+        slack = min(max(setup.products.n / SLACK_ROWS, 1.0), MAX_SLACK)
+        self.retry = Retry(attempts=0, slack=slack)
         self.products, self.k, self.target, self.window = setup.products, setup.k, setup.target, setup.window
         self.found: tuple[Array, Array, Array] | None = None
 

@@ -72,8 +72,8 @@ class SubspaceIteration(Iteration):
         """Do not pursue components of the residuals of a start that are this small relative to its values."""
 
     @abstractmethod
-    def renewal(self) -> Array | None:
-        """The vectors to start again with; None where there is no room for it."""
+    def renewal(self) -> Array:
+        """The vectors to start again with."""
 
     @abstractmethod
     def salvage(self) -> bool:
@@ -144,8 +144,7 @@ class SubspaceIteration(Iteration):
         """Go on to a smaller residual; if the last attempt did not help, the basis misses components: start again."""
         self.aim(check_tol, None)
         self._neglect(check_tol)
-        X = self.renewal() if stalled else None
-        return self.resumed() if X is None else self.start(X)
+        return self.start(self.renewal()) if stalled else self.resumed()
 
     def _neglect(self, tol: float) -> None:
         floor = attainable_residual(self.products.n, self.products.eps)

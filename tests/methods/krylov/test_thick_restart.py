@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
-from splitmerge.methods.krylov.thick_restart import MIN_PROBE_STEPS, ThickRestart
+from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, MIN_PROBE_STEPS, ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
 from splitmerge.problem.products import Products
@@ -148,3 +148,29 @@ def test_gaps_are_to_where_others_may_be():
     search = ThickRestart(setup_of(HIDDEN, 3, Target.ENDS))
     search.values, search.errors = np.array([10.0, -5.0, 8.0, 1.0]), np.array([0.1, 0.1, 0.3, 9.0])
     np.testing.assert_allclose(search.gaps(3), [1.7, -0.3, -0.3])
+
+
+class TestBasis:
+    def test_holds_a_new_start_whatever_the_limit(self):
+        """Six vectors, their products and the next: 18 columns."""
+        assert ThickRestart(setup_of(HIDDEN, 6), max_basis=9).basis.capacity == 18
+        assert ThickRestart(setup_of(HIDDEN, 6), max_basis=30).basis.capacity == 30
+
+    def test_a_small_one_reaches_rounding(self):
+        """Thousands of restarts leave errors in the basis, which only a new start removes."""
+        n = 400
+        A = np.diag(np.full(n, 2.0)) - np.diag(np.ones(n - 1), 1) - np.diag(np.ones(n - 1), -1)
+        sol = sm.solve(A, k=6, tol=1e-12, method=sm.Accelerated(max_basis=9), rng=0)
+        exact = 2 - 2 * np.cos(np.arange(n, n - 6, -1) * np.pi / (n + 1))
+        assert sol.residuals.max() <= 1e-12
+        np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-13)
+
+
+def test_given_up_when_nothing_improves():
+    """A sine that rounding does not allow: the limit of steps is not used up."""
+    values = np.logspace(0, -12, 40)
+    B = np.diag(np.logspace(0, -10, 40))
+    stop = sm.SineAngle(np.eye(40)[:, :3], tol=1e-30)
+    with pytest.raises(sm.NotConverged) as caught:
+        sm.solve(np.diag(values), B, k=3, method=sm.Accelerated(max_basis=12), stop=stop, rng=0)
+    assert caught.value.solution.steps <= 3 * MAX_STAGNATING

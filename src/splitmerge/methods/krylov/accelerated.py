@@ -19,7 +19,7 @@ class Accelerated(Method):
 
     A step expands the space by a few products with T = B⁻¹A and minimises f over it, which is Rayleigh–Ritz; as the
     space contains Split-Merge's next iterate, it inherits its descent. Thick-restarted block Lanczos keeps the space
-    small and orthonormal. `max_basis` limits its dimension, max(2k + 44, 3k) when not given.
+    small and orthonormal. `max_basis` limits its dimension, 2k + 44 when not given; it is at least 3k.
     """
 
     max_basis: int | None = None

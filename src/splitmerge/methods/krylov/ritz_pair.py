@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 ESTIMATE_FACTOR = 30
 # The floor is not computed while the residual norm exceeds this multiple of the rounding of the largest eigenvalue.
 FLOOR_UNITS = 1e4
-# Steps after which a search is given up whose pairs only rounding changes.
-MAX_IDLE = 50
 
 
 class RitzPair(State):
@@ -110,6 +108,4 @@ class RitzPair(State):
     @property
     def final(self) -> bool:
         """Does the basis span the whole space, or is the search given up?"""
-        basis = self.memory.basis
-        given_up = basis.products >= self.memory.max_products or self.memory.idle > MAX_IDLE
-        return bool(basis.complete or given_up)
+        return bool(self.memory.basis.complete or self.memory.given_up)

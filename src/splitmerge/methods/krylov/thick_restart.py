@@ -32,6 +32,12 @@ FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
 # proportion to n⁻², for sparse matrices of size 1000 to n⁻¹, and never more than the last.
 CHECK_COST_ONE, CHECK_COST_SEVERAL, CHECK_COST_SPARSE, MAX_CHECK_COST = 3, 8, 8, 8
 
+# Steps after which a search is given up whose pairs only rounding changes.
+MAX_IDLE = 50
+# Projections without a tenth less error after which the search is given up: eight digits at that rate would take about
+# the default limit of steps.
+MAX_STAGNATING = 500
+
 # At most this many vectors beyond the k wanted ones are kept for a later solve.
 MAX_SPARE_VECTORS = 5
 
@@ -45,17 +51,17 @@ class ThickRestart(SubspaceIteration):
         self.transform, self.k, self.target = setup.transform, setup.k, setup.target
         self.products = self.transform.products
         self.scale = self.products.scale
-        # a new start with all k vectors takes 3k columns
-        capacity = max(2 * self.k + EXTRA_COLUMNS, 3 * self.k) if max_basis is None else max_basis
+        capacity = 2 * self.k + EXTRA_COLUMNS if max_basis is None else max_basis
         self.companions = setup.companions
-        least = self.k + max(4 * (setup.width + self.companions), self.k // 2)
+        # a new start with all k vectors takes 3k columns
+        least = max(self.k + 4 * (setup.width + self.companions), 3 * self.k)
         self.basis = Basis(self.transform, max(capacity, least), self.target, setup.rng)
         if setup.lowest is not None:
             self.basis.known = setup.lowest
         self.advances = 0
         self.max_products = setup.max_products
-        # projections in a row that rounding alone has changed
-        self.idle = 0
+        # projections in a row that rounding alone has changed, the least error so far, and when it was reached
+        self.idle, self.best = 0, (math.inf, 0)
         self.check_cost = _check_cost(self.transform.n, self.k, sparse=self.products.A.kind == "sparse")
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
@@ -74,6 +80,7 @@ class ThickRestart(SubspaceIteration):
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual, or this sine, be the goal."""
         self.goal, self.angle = goal, angle
+        self.best = math.inf, self.advances
         # several vectors are orthogonal only because the basis is
         least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
         self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
@@ -87,7 +94,7 @@ class ThickRestart(SubspaceIteration):
         if self.companions and self.basis.products == 0:
             joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
             X = np.column_stack([X, *joining])
-        self.advances = 0
+        self.advances, self.best = 0, (math.inf, 0)
         self.basis.start(X)
         self.advance()
 
@@ -148,8 +155,10 @@ class ThickRestart(SubspaceIteration):
         basis = self.basis
         # the next value shows the gap, which a goal in terms of angles is relative to
         self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
-        exact = float(self.errors[: self.k].max(initial=0.0)) <= basis.eps * basis.radius
-        self.idle = self.idle + 1 if exact and self.values.size >= self.k else 0
+        worst = float(self.errors[: self.k].max(initial=0.0))
+        self.idle = self.idle + 1 if worst <= basis.eps * basis.radius and self.values.size >= self.k else 0
+        if worst < 0.9 * self.best[0]:
+            self.best = worst, self.advances
         if self.transform.direct:
             shift = basis.shift
             self.scale = self.scale.moved(shift, basis.radius)
@@ -211,10 +220,15 @@ class ThickRestart(SubspaceIteration):
             return None
         return self.transform.leave(self.basis.vectors(S[:, self.k : end]))
 
-    def renewal(self) -> Array | None:
-        """The vectors to start again with; None where there is no room for it."""
-        room = self.basis.capacity >= min(3 * self.k, self.transform.dimension)
-        return self.vectors(self.k) if room else None
+    def renewal(self) -> Array:
+        """The vectors to start again with."""
+        return self.vectors(self.k)
+
+    @property
+    def given_up(self) -> bool:
+        """Have enough products or projections been made in vain?"""
+        stagnating = self.advances - self.best[1] > MAX_STAGNATING
+        return self.basis.products >= self.max_products or self.idle > MAX_IDLE or stagnating
 
     def gaps(self, count: int) -> Array:
         """How far the first `count` values are from where others may be, if none that is more wanted was missed.
@@ -236,6 +250,7 @@ class ThickRestart(SubspaceIteration):
             return False
         low, high = self.target.window(self.values[:k])
         known = _outside(self.values[:k], low - slack, high + slack)
+        self.best = math.inf, 0
         self._keep_given()
         with self._monitored():
             basis.restart(self.values[:k], self.S[:, :k], couple=False)
