@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import splitmerge as sm
-from splitmerge.linalg.cholesky import DenseFactor
+from splitmerge.linalg.cholesky import DenseFactor, check_condition
+from splitmerge.sparse_direct.cholesky import SparseFactor
 from strategies import definite, hermitian, normal
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -153,3 +155,29 @@ class TestRefused:
         B = np.diag(np.geomspace(1e-12, 1e12, 8))
         w, _ = DenseFactor(B).solve(np.ones(8), None, None)
         np.testing.assert_allclose(w, 1 / B.diagonal(), rtol=1e-14)
+
+
+def nearly_singular(least):
+    """A matrix whose least pivot is far above its least eigenvalue: UᵀU for Kahan's U."""
+    n, c = 14, 0.9
+    s = np.sqrt(1 - c * c)
+    U = np.diag(s ** np.arange(n)) @ (np.eye(n) - c * np.triu(np.ones((n, n)), 1))
+    B = U.T @ U
+    return B + least * np.eye(n)
+
+
+@pytest.mark.parametrize("make", [DenseFactor, lambda B: SparseFactor(sp.csr_array(B))], ids=["dense", "sparse"])
+def test_a_pivot_may_be_clear_of_zero_while_the_matrix_is_not(make):
+    """Its pivots are above rounding, its condition number is beyond it."""
+    B = nearly_singular(0.0)
+    assert np.linalg.cond(B) > 1e16
+    with pytest.raises(sm.NotPositiveDefinite, match=r"condition number exceeds.*b_policy='restrict'"):
+        make(B)
+    make(nearly_singular(1e-12))
+
+
+def test_condition_of_a_badly_scaled_matrix():
+    """Scaling alone makes no matrix singular."""
+    d = np.logspace(-12, 12, 20)
+    B = d[:, None] * matrix(20, float) * d
+    check_condition(lambda b: np.linalg.solve(B, b), B.diagonal())

@@ -12,10 +12,12 @@ from ..errors import NotPositiveDefinite
 from ..linalg.blas import kernels
 from ..typing import Array
 from .reductions import norms
-from .rounding import pivot_threshold
+from .rounding import pivot_threshold, precision
 
 # A pivot below minus this fraction of its diagonal entry is no rounding error.
 INDEFINITE_FRACTION = 1e-6
+# Below this ratio of a pivot to its diagonal entry, the condition number is estimated by this many steps.
+UNCLEAR_PIVOT, CONDITION_STEPS = 1e-8, 3
 
 
 class DenseFactor:
@@ -41,7 +43,10 @@ class DenseFactor:
             # a failure in lower precision is caught by the caller, so its message needs no exact pivot
             pivot = _schur_pivot(B, info - 1) if dtype == B.dtype else 0.0
             raise not_definite(info - 1, pivot, float(B[info - 1, info - 1].real))
-        check_pivots(np.abs(self.U.diagonal()) ** 2, B.diagonal().real)
+        diagonal = B.diagonal().real
+        if check_pivots(np.abs(self.U.diagonal()) ** 2, diagonal) < UNCLEAR_PIVOT and dtype == B.dtype:
+            trsv = kernels(dtype).trsv
+            check_condition(lambda b: trsv(self.U, trsv(self.U, b, trans=2)), diagonal.astype(dtype))
 
     def __getattr__(self, name: str) -> Array:
         if name != "U":
@@ -111,13 +116,31 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
     return np.asarray(copy)
 
 
-def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> None:
-    """Raise `NotPositiveDefinite` if a pivot is negative or below the rounding error of its diagonal entry."""
+def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> float:
+    """Raise `NotPositiveDefinite` if a pivot is negative or below the rounding error of its diagonal entry.
+
+    Returns the least ratio of the two.
+    """
     bad = np.flatnonzero(~(pivots > pivot_threshold(pivots.size, pivots.dtype) * diagonal))
     if bad.size:
         index = int(bad[0])
         row = int(index if order is None else order[index])
         raise not_definite(row, float(pivots[index]), float(diagonal[index]))
+    return float((pivots / diagonal).min())
+
+
+def check_condition(solve: Callable[[Array], Array], diagonal: Array) -> None:
+    """Raise `NotPositiveDefinite` if B, scaled to a unit diagonal, has a condition number beyond 1/eps.
+
+    Rounding may leave a pivot of a singular matrix clear of zero. `solve` applies B⁻¹; its norm is estimated by inverse
+    iteration.
+    """
+    d = np.sqrt(diagonal)
+    x = np.random.default_rng(0).standard_normal(d.size).astype(d.dtype)
+    for _ in range(CONDITION_STEPS):
+        x = d * solve(d * (x / np.linalg.norm(x)))
+    if not np.linalg.norm(x) * precision(d.dtype) < 1:
+        raise _singular("its condition number exceeds the reciprocal of the working precision")
 
 
 def _schur_pivot(B: Array, index: int) -> float:
@@ -130,17 +153,20 @@ def _schur_pivot(B: Array, index: int) -> float:
 
 def not_definite(index: int, pivot: float, diagonal: float = 1.0) -> NotPositiveDefinite:
     """The exception for a factorisation that breaks down at `pivot` in row `index`, with this entry on the diagonal."""
-    indefinite = pivot < -INDEFINITE_FRACTION * abs(diagonal)
-    if indefinite:
-        what = "B is indefinite: a mass or covariance matrix has no negative eigenvalues; check B"
-    else:
-        what = (
-            "B is singular to working precision and the pair has infinite eigenvalues: b_policy='restrict' leaves them "
-            "out, b_policy='ridge' adds a small multiple of the identity to B"
-        )
+    why = f"pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}"
+    if pivot >= -INDEFINITE_FRACTION * abs(diagonal):
+        return _singular(why)
     error = NotPositiveDefinite(
-        f"B is not positive definite: pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}; "
-        f"{what}"
+        f"B is not positive definite: {why}; B is indefinite: a mass or covariance matrix has no negative eigenvalues; "
+        f"check B"
     )
-    error.indefinite = indefinite
+    error.indefinite = True
     return error
+
+
+def _singular(why: str) -> NotPositiveDefinite:
+    """The exception for a matrix that is semidefinite as far as its precision can tell."""
+    return NotPositiveDefinite(
+        f"B is not positive definite: {why}; B is singular to working precision and the pair has infinite eigenvalues: "
+        f"b_policy='restrict' leaves them out, b_policy='ridge' adds a small multiple of the identity to B"
+    )

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..linalg import csr
-from ..linalg.cholesky import check_pivots, not_definite
+from ..linalg.cholesky import UNCLEAR_PIVOT, check_condition, check_pivots, not_definite
 from ..sparse_direct.choice import definite_factors, triangular_factors
 from ..sparse_direct.protocol import Factors, Triangular
 from ..sparse_direct.superlu import symmetric_lu
@@ -32,7 +32,9 @@ class SparseFactor:
         if factors is None:
             raise not_definite(_zero_pivot(B), 0.0)
         if isinstance(factors, Triangular):
-            check_pivots(factors.pivots, np.abs(B.diagonal())[factors.order], factors.order)
+            diagonal = np.abs(B.diagonal())
+            if check_pivots(factors.pivots, diagonal[factors.order], factors.order) < UNCLEAR_PIVOT:
+                check_condition(factors.solve, diagonal.astype(B.dtype))
         self.factors, self.least, self.matrix = factors, factors.least, B
 
     def serves(self, matrix: Any) -> bool:
