@@ -40,6 +40,14 @@ FOUND = {
     1010001139: "σ on all eigenvalues at once",
     1010003417: "σ on an eigenvalue of a pair with massless unknowns",
     1010003900: "an operator without dtype beside OPinv",
+    1310000694: "residuals of a condensed pair that the given one does not meet",
+    1310002762: "LAPACK's residuals at n = 5",
+    1310000283: "an end of an interval within the rounding of a graded A",
+    1520002339: "an end of an interval within the bounds of a ridged pair",
+    1220001975: "a Cholesky factor of a singular B",
+    1520003138: "LOBPCG of a singular pencil",
+    1510000205: "an interval at a fivefold zero of a graded pair",
+    1510001619: "an end of an interval in a multiple zero, in single precision",
     42: "fewer Ritz pairs than wanted in LOBPCG",
 }
 

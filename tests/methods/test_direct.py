@@ -45,3 +45,15 @@ def test_within():
     np.testing.assert_allclose(gaps, [0, 1, 3, 0.1], atol=1e-12)
     # an end on an eigenvalue does not lose it
     assert within(products_of(), 2.0, 2.0)[0].tolist() == pytest.approx([2.0])
+
+
+@pytest.mark.parametrize(("n", "slack"), [(1, 1.0), (10, 1.0), (80, 5.0), (400, 10.0)])
+def test_rounding_errors_grow_with_n(n, slack):
+    products = Products(sm.Pencil(np.eye(n)))
+    assert Direct(Setup(products, Target.LARGEST, 1, np.random.default_rng(0))).retry.slack == slack
+
+
+def test_most_of_the_spectrum_is_lapacks_whatever_the_limit_of_steps():
+    sol = sm.solve(np.diag(np.arange(1.0, 301.0)), k=60, max_steps=50)
+    assert sol.converged
+    assert sol.steps == 0

@@ -155,7 +155,7 @@ def test_no_product_and_no_factorisation(nothing_but_plans, kind, n, wanted):
     for problem, pencil in problems(kind, n, wanted):
         before, attributes = products_of(problem.A, problem.B), dict(vars(pencil))
         count += 1
-        lapack = n == 20 and problem.method is None and problem.max_steps is None
+        lapack = n == 20 and problem.method is None and (problem.max_steps is None or problem.k == 5)
         if kind == "operator" and wanted == "sigma" and not lapack:
             with pytest.raises(ValueError, match="sigma needs the entries"):
                 choose(problem, unmultiplied(pencil))

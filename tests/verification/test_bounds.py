@@ -161,7 +161,7 @@ def inverted(values, sigma, errors=0.0, noise=0.0, offsets=0.0):
     errors, noise, offsets = (np.full(values.size, float(size)) for size in (errors, noise, offsets))
     rows = [np.ones((1, values.size))] * 3
     gaps = 0.9 / np.abs(values - sigma)
-    return Pairs(values, np.eye(values.size), *rows, errors, errors, errors, noise, offsets, gaps, sigma=sigma)
+    return Pairs(values, np.eye(values.size), *rows, errors, errors, errors, noise, offsets, errors, gaps, sigma=sigma)
 
 
 class TestInverted:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from .precise import TINY, Array
 
 
 def submultiset(values: Array, room: Array, spectrum: Array, errors: Array) -> str:
     """Give every value an eigenvalue of its own within its room; the complaint if that is impossible."""
-    order = np.argsort(values, kind="stable")
-    free = 0
-    for i in order:
-        while free < len(spectrum) and spectrum[free] + room[i] + errors[free] < values[i]:
-            free += 1
-        if free == len(spectrum) or abs(spectrum[free] - values[i]) > room[i] + errors[free]:
-            nearest = float(abs(spectrum - values[i]).min())
-            return (
-                f"value {i} = {float(values[i]):.17g} has no eigenvalue of its own within {float(room[i]):.2e} "
-                f"(the nearest is at a distance of {nearest:.2e})"
-            )
-        free += 1
-    return ""
+    if not len(values):
+        return ""
+    distances = abs(spectrum - values[:, None])
+    near = csr_array((distances <= room[:, None] + errors).astype(np.int8).reshape(len(values), -1))
+    lonely = np.flatnonzero(maximum_bipartite_matching(near, perm_type="column") < 0)
+    if not lonely.size:
+        return ""
+    i = int(lonely[0])
+    nearest = float(distances[i].min(initial=np.inf))
+    return (
+        f"value {i} = {float(values[i]):.17g} has no eigenvalue of its own within {float(room[i]):.2e} "
+        f"(the nearest is at a distance of {nearest:.2e})"
+    )
 
 
 def one_by_one(found: Array, wanted: Array, room: Array) -> str:

@@ -12,7 +12,7 @@ from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
 from ..sparse_direct import Prediction
-from .costs import allowance, fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
+from .costs import LAPACK_FRACTION, allowance, fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
 from .plan import Candidate, Engine, Map, Plan
 
 # The smallest of an operator up to this n are found by computing its entries.
@@ -90,7 +90,9 @@ def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
     """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block."""
     if isinstance(problem.method, LocallyOptimal) and pencil.n <= LOBPCG_ROOM * problem.k:
         return True
-    free = problem.method is None and not problem.iterates
+    # a search for most of the spectrum would fill the whole space, whatever the limit of steps
+    limited = problem.max_steps is not None and problem.k <= LAPACK_FRACTION * pencil.n
+    free = problem.method is None and not (problem.followed or limited)
     end = problem.which in ("largest", "smallest") and problem.sigma is None and problem.interval is None
     return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense, subset=end and pencil.has_entries)
 

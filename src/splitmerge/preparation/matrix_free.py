@@ -10,9 +10,10 @@ from ..errors import NotPositiveDefinite
 from ..methods.lobpcg.iteration import Lobpcg
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..methods.setup import Setup
-from ..planning.costs import DIGITS, factorised_seconds, fits, lobpcg_seconds
+from ..planning.costs import DIGITS, PREDICTED_N, factorised_seconds, fits, lobpcg_seconds
 from ..planning.decision import Choice
 from ..preconditioners import Preconditioner, Prepared, UserPreconditioner
+from ..problem.factorise import factorise
 from ..problem.operator import plus
 from ..problem.pencil import Pencil
 from ..problem.products import Products
@@ -20,6 +21,7 @@ from ..problem.start import random_vector
 from ..problem.target import Target
 from ..solvers import ConjugateGradient
 from ..transforms import BInner
+from .definiteness import check_B
 from .trials import Trial, trials_of
 from .workspace import Workspace
 
@@ -34,6 +36,12 @@ BOUND_CG_STEPS = 500
 
 def largest(workspace: Workspace, pencil: Pencil) -> Setup:
     """The largest of `pencil`, which is (A, B) or (−A, B), by a preconditioner of B."""
+    B = pencil.B
+    if B is not None and B.matrix is not None and B.n < PREDICTED_N:
+        check_B(workspace)
+        if workspace.semidefinite:
+            # refuses it
+            factorise(B)
     preconditioner = _given(workspace)
     P = None if preconditioner is None else preconditioner.prepare(workspace.products(pencil).setup)
     return _setup(workspace, pencil, preconditioner, P, smallest=False)

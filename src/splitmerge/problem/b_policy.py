@@ -94,13 +94,17 @@ def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, siz
 
 @dataclass(frozen=True)
 class Mended:
-    """The modified pair and the change of basis: u = Q z and z = `dual`ᴴu, where Q = None is the identity."""
+    """The modified pair and the change of basis: u = Q z and z = `dual`ᴴu, where Q = None is the identity.
+
+    Beside a Q, `norms` are the 1-norms of the given A and B.
+    """
 
     A: Any
     B: Any
     report: BReport | None = None
     Q: Any = None
     dual: Any = None
+    norms: tuple[float, float] = (0.0, 0.0)
 
 
 def mend(A: Any, B: Any, policy: str) -> Mended:
@@ -155,7 +159,8 @@ def _restrict(A: Any, op: Operator) -> Mended:
     else:
         reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
         reduced = (reduced + reduced.conj().T) / 2
-    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale)
+    norms = M.norm / abs(M.scale), op.norm / op.scale
+    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale, norms)
 
 
 def _condensed(A: Operator, Q: Any, N: Any) -> Any:

@@ -47,9 +47,15 @@ class Problem:
         return self.x0 is not None
 
     @property
+    def followed(self) -> bool:
+        """Is there a stopping rule, a callback or a start, which LAPACK has no use for?"""
+        started = self.given and not isinstance(self.x0, Warm)
+        return self.stop is not None or self.callback is not None or started
+
+    @property
     def iterates(self) -> bool:
         """Is an iteration asked for? LAPACK has no steps to be limited, monitored or started."""
-        return self.limited or self.callback is not None or (self.given and not isinstance(self.x0, Warm))
+        return self.followed or self.max_steps is not None
 
     @property
     def limited(self) -> bool:

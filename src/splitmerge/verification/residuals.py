@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor
-from ..linalg.reductions import column_dots, column_norms, gram
+from ..linalg.reductions import column_dots, column_norms
 from ..linalg.rounding import ROUNDING_UNITS, relative
 from ..methods.setup import Inverse, Setup
 from ..problem.products import Products
 from ..run.iteration import RitzBlock
 from ..typing import Array
+from .projection import rayleigh_ritz, swapped_ritz
 
 # Numbers and columns that are processed at a time: their products then take less memory than the basis they come from.
 NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME = 2**13, 4
@@ -26,7 +26,19 @@ SOLVED_FRACTION = 2e-5
 
 
 # The fields of `Pairs` with an entry or a column for each pair, apart from its gaps.
-COLUMNS = ("values", "vectors", "norms", "sizes", "floors", "residuals", "errors", "deltas", "noise", "offsets")
+COLUMNS = (
+    "values",
+    "vectors",
+    "norms",
+    "sizes",
+    "floors",
+    "residuals",
+    "errors",
+    "deltas",
+    "noise",
+    "offsets",
+    "estimates",
+)
 
 
 @dataclass
@@ -34,12 +46,13 @@ class Pairs:
     """Pairs of the (scaled) pair that was given, B-orthonormal and best first; each value is a Rayleigh quotient.
 
     `norms`, `sizes` and `floors` are ‖r‖ for r = Au − λBu, |λ|‖Bu‖ and the ‖r‖ that rounding of A and B allows: a row
-    in the user's coordinates and, for an equilibrated pair, one in its own, as the norms of badly scaled matrices
-    excuse too much. `residuals` are as `Solution` defines them. Each value is within `deltas` of an eigenvalue; `noise`
-    is the part of it that is due to rounding. `gaps` are the distances of the values to the eigenvalues that are not
-    among these, as far as they are known; with `sigma`, of 1/(λ − σ), whose residual norms relative to it are `errors`
-    and whose Rayleigh quotients differ from it by the fraction `offsets`. Without `sigma`, `errors` are residual norms
-    of λ. `spare` are vectors that would come next.
+    in the user's coordinates and, for an equilibrated or condensed pair, one in its own, as the norms of badly scaled
+    matrices excuse too much. `residuals` are as `Solution` defines them. Each value is within `deltas` of an
+    eigenvalue; `noise` is the part of it that is due to rounding. `gaps` are the distances of the values to the
+    eigenvalues that are not among these, as far as they are known; with `sigma`, of 1/(λ − σ), whose residual norms
+    relative to it are `errors` and whose Rayleigh quotients differ from it by the fraction `offsets`. Without `sigma`,
+    `errors` are residual norms of λ. `estimates` are `deltas` with the rounding of A and B in the user's coordinates
+    only: not bounds, but the errors to be expected. `spare` are vectors that would come next.
     """
 
     values: Array
@@ -52,6 +65,7 @@ class Pairs:
     deltas: Array
     noise: Array
     offsets: Array
+    estimates: Array
     gaps: Array | None = None
     spare: Array | None = None
     sigma: float | None = None
@@ -148,39 +162,9 @@ def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array |
     try:
         if setup.products.pencil.inverse is None:
             return rayleigh_ritz(setup.given_pair, X, order)[1]
-        return _swapped_ritz(setup.given_pair, X, *setup.products.pencil.inverse)
+        return swapped_ritz(setup.given_pair, X, *setup.products.pencil.inverse)
     except np.linalg.LinAlgError:
         return None
-
-
-def rayleigh_ritz(products: Products, X: Array, order: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """Rayleigh–Ritz on the span of X in double precision; `order` ranks ascending values, best first."""
-    X = X.astype(np.result_type(products.dtype, np.float64))
-    AX, BX = products.monitoring.in_double(X)
-    lengths = _roots(column_dots(X, BX))
-    X, AX, BX = X / lengths, AX / lengths, BX / lengths
-    values, C = eigh(_hermitian(gram(X, AX)), _hermitian(gram(X, BX)))
-    chosen = order(values)
-    return values[chosen], X @ C[:, chosen]
-
-
-def _swapped_ritz(products: Products, X: Array, sigma: float, sign: int) -> Array:
-    """Rayleigh–Ritz for (B, ±(A − σB)), whose largest values come first; the vectors have B-norm 1.
-
-    For (A, B) itself, rounding of large eigenvalues beside the wanted ones would leave components in all vectors.
-    """
-    X = X.astype(np.result_type(products.dtype, np.float64))
-    AX, BX = products.monitoring.in_double(X)
-    KX = sign * (AX - sigma * BX)
-    lengths = _roots(column_dots(X, KX))
-    X, BX, KX = X / lengths, BX / lengths, KX / lengths
-    _, C = eigh(_hermitian(gram(X, BX)), _hermitian(gram(X, KX)))
-    X, BX = X @ C[:, ::-1], BX @ C[:, ::-1]
-    lengths = _roots(column_dots(X, BX))
-    X, BX = X / lengths, BX / lengths
-    # Gram–Schmidt: next to large 1/(λ − σ) the others are orthogonal to rounding of the large ones only
-    R = np.linalg.cholesky(_hermitian(gram(X, BX))).conj().T
-    return np.asarray(solve_triangular(R, X.T, trans=1).T)
 
 
 def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
@@ -196,7 +180,7 @@ def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pa
     columns = table.T.tolist()
     values, errors = columns[:2]
     # the user's coordinates and those of the pencil
-    scales = (pencil.norms, (products.scale.A_norm, products.scale.B_norm))[: 1 if pencil.scaling is None else 2]
+    scales = (pencil.norms, (products.scale.A_norm, products.scale.B_norm))[: pencil.coordinates]
     sigma = None if inverse is None else inverse.sigma
     levels = [
         levels_of(values, errors, columns[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma)
@@ -213,6 +197,7 @@ def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pa
         np.array(levels[-1].deltas),
         np.array(levels[-1].noise),
         table[:, 2],
+        np.array(levels[-1].deltas) - levels[-1].noise + levels[0].noise,
         sigma=sigma,
     )
 
@@ -270,9 +255,9 @@ def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:
     R = R - BX * values
     figures = np.zeros((values.size, 9))
     figures[:, 0] = values
-    for column, M in enumerate((pencil.from_vectors(R), pencil.vectors_of(X), pencil.from_vectors(BX)), start=3):
+    for column, M in enumerate(pencil.user_figures(R, X, BX), start=3):
         figures[:, column] = column_norms(M)
-    if pencil.scaling is not None:
+    if pencil.coordinates == 2:
         for column, M in enumerate((R, X, BX), start=6):
             figures[:, column] = column_norms(M)
     R = R.astype(products.dtype, copy=False)
@@ -307,14 +292,3 @@ def _dual_norms(products: Products, R: Array) -> Array:
     left, sizes = column_norms(R - BW), column_norms(R)
     solved = left <= SOLVED_FRACTION * sizes + 100 * products.eps * column_norms(BW)
     return np.where(solved, np.sqrt(np.maximum(squares, 0.0)), math.inf)
-
-
-def _roots(squares: Array) -> Array:
-    """Their square roots, or LinAlgError if one of them is not positive."""
-    if not (squares > 0).all():
-        raise np.linalg.LinAlgError("a vector has no length in the inner product of B")
-    return np.asarray(np.sqrt(squares))
-
-
-def _hermitian(H: Array) -> Array:
-    return (H + H.conj().T) / 2
