@@ -82,15 +82,14 @@ def _made(kind: type[T], **fields: Any) -> T:
 
 
 def _stands(systems: list[list[list[float]]], levels: list[Levels], tol: float) -> bool:
-    """Are all residuals within the tolerance, or at the level of rounding in the last coordinates?
+    """Are all residuals within the tolerance or at the level of rounding, in every system of coordinates?
 
-    The pipeline excuses more of a decomposition of the whole pair, which is more accurate for graded matrices.
+    The pipeline improves those that are not, and excuses more of a decomposition of a large pair.
     """
-    for i, last in enumerate(systems[-1][0]):
-        floor = levels[-1].floors[i]
-        within = all(norms[0][i] <= tol * level.sizes[i] for norms, level in zip(systems[:-1], levels, strict=False))
-        if not last <= floor and not (within and last <= tol * levels[-1].sizes[i]):
-            return False
+    for (norms, *_), level in zip(systems, levels, strict=True):
+        for norm, size, floor in zip(norms, level.sizes, level.floors, strict=True):
+            if not norm <= max(tol * size, floor):
+                return False
     return True
 
 

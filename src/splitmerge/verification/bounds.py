@@ -12,6 +12,7 @@ from .residuals import Pairs
 
 # No value is nearer to σ than this, so that 1/(λ − σ)² does not overflow.
 LEAST_DISTANCE = float(np.finfo(float).tiny) ** 0.25
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,14 @@ def bounds_from(
     n: int,
 ) -> Bounds:
     """The same from the columns of `Pairs`, in plain floats: for a few pairs they are many times as fast as arrays."""
-    distances = []
+    distances, blur = [], None
     if sigma is None:
         errors = [error + level for error, level in zip(errors, noise, strict=True)]
     else:
         # the vectors belong to θ = 1/(λ − σ), are separated by its gaps, and have Rayleigh quotients next to it
         distances = [max(abs(value - sigma), LEAST_DISTANCE) for value in values]
+        # far from σ, rounding of λ − σ hides small differences of λ, and Ritz vectors are mixtures of such pairs
+        blur = [EPS * (abs(value) + abs(sigma)) / (d * d) for value, d in zip(values, distances, strict=True)]
         values = [_sign(value - sigma) / d for value, d in zip(values, distances, strict=True)]
         noise = [w / (d * d) + o / d for w, o, d in zip(noise, offsets, distances, strict=True)]
         errors = [error / d + w for error, w, d in zip(errors, noise, distances, strict=True)]
@@ -59,7 +62,7 @@ def bounds_from(
     elif gaps is None:
         # nothing is known of what follows the last
         gaps = [abs(value - values[-1]) - errors[-1] for value in values]
-    found, angles, labels = _bounds(values, errors, noise, gaps)
+    found, angles, labels = _bounds(values, errors, noise, gaps, blur)
     if sigma is not None:
         fractions = [width * d for width, d in zip(found, distances, strict=True)]
         found = [d * f / (1 - f) if f < 1 else math.inf for f, d in zip(fractions, distances, strict=True)]
@@ -82,13 +85,14 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
 
 
 def _bounds(
-    v: list[float], e: list[float], w: list[float], g: list[float]
+    v: list[float], e: list[float], w: list[float], g: list[float], blur: list[float] | None = None
 ) -> tuple[list[float], list[float], list[int]]:
-    """`bound` for lists of values, errors, noise and gaps."""
-    separate = _separate(v, e, w, g)
+    """`bound` for lists of values, errors, noise and gaps; values nearer to each other than `blur` are clusters."""
+    widths = e if blur is None else [x + y for x, y in zip(e, blur, strict=True)]
+    separate = _separate(v, e, w, g, widths)
     if separate is not None:
         return separate
-    lows, highs = [x - y for x, y in zip(v, e, strict=True)], [x + y for x, y in zip(v, e, strict=True)]
+    lows, highs = [x - y for x, y in zip(v, widths, strict=True)], [x + y for x, y in zip(v, widths, strict=True)]
     clusters = _clustered(v, lows, highs)
     # each value must be clear of the error intervals of all clusters below and above it
     above, high = [], math.inf
@@ -105,13 +109,14 @@ def _bounds(
             labels[i] = label
             if gap > together:
                 angles[i] = together / gap
-                bounds[i] = min(e[i], together * together / gap + w[i])
+                mixed = 0.0 if len(cluster) == 1 or blur is None else blur[i]
+                bounds[i] = min(e[i], together * together / gap + w[i] + mixed)
         low = max(low, *[highs[i] for i in cluster])
     return bounds, angles, labels
 
 
 def _separate(
-    v: list[float], e: list[float], w: list[float], g: list[float]
+    v: list[float], e: list[float], w: list[float], g: list[float], widths: list[float]
 ) -> tuple[list[float], list[float], list[int]] | None:
     """`_bounds` for values in descending or ascending order without clusters; None for any others."""
     last = len(v) - 1
@@ -121,10 +126,10 @@ def _separate(
         value, gap = v[i], g[i]
         if i < last:
             distance = sign * (v[i + 1] - value)
-            if not distance > error + e[i + 1]:
+            if not distance > widths[i] + widths[i + 1]:
                 return None
-            gap = min(gap, below, distance - e[i + 1])
-            below = distance - error
+            gap = min(gap, below, distance - widths[i + 1])
+            below = distance - widths[i]
         else:
             gap = min(gap, below)
         clear = gap > error

@@ -10,6 +10,7 @@ from ..methods.setup import Setup
 from ..run.loop import Run
 from ..run.reason import Reason
 from ..typing import Array
+from .graded import sharpened
 from .residuals import Pairs, measured, purified
 
 # The tightened tolerance is at least this fraction of the one before.
@@ -92,4 +93,7 @@ def _improved(setup: Setup, pairs: Pairs, tol: float) -> tuple[Pairs, float]:
             pairs, excess, gained = better, reduced, reduced < LEAST_GAIN * excess
         if not gained:
             break
-    return pairs, excess
+    if pairs.norms.shape[0] == 1:
+        return pairs, excess
+    pairs = sharpened(setup, pairs, tol)
+    return pairs, pairs.excess(tol)

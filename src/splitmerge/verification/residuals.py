@@ -111,7 +111,7 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     refined: Array | None = X
     if not block.projected or setup.original is not None:
         refined = _refined(setup, X, order)
-    pairs = _measured(products, X if refined is None else refined, setup.inverse)
+    pairs = measured_columns(products, X if refined is None else refined, setup.inverse)
     if refined is None:
         # dependent vectors are no pairs, however small their residuals
         pairs.norms = np.full_like(pairs.norms, math.inf)
@@ -144,7 +144,7 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     refined = _refined(setup, X / column_norms(X), lambda _: rank)
     if refined is None:
         return pairs
-    better = _measured(products, refined, inverse)
+    better = measured_columns(products, refined, inverse)
     better.gaps, better.spare = pairs.gaps, pairs.spare
     return better.ordered(lambda _: rank)
 
@@ -167,7 +167,7 @@ def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array |
         return None
 
 
-def _measured(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
+def measured_columns(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
     """Rayleigh quotients, residual norms and error norms of these vectors."""
     # the result may be rounded to single precision, so the rounded vectors are verified
     vectors = vectors.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
