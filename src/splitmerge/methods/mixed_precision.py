@@ -30,6 +30,8 @@ RESOLVED_VECTORS = 8
 MAX_POLISH_STEPS = 15
 # The search is to reach this fraction of the tolerance; the rest allows for the rounding of single precision.
 SEARCH_FRACTION = 0.5
+# Ritz values that differ by less than this many units of rounding are not resolved in single precision.
+RESOLVED_UNITS = 100
 # Columns of the basis: twice those of double precision, in the same memory.
 BASIS_COLUMNS = 72
 # Stop the search at this fraction of the angle tolerance (estimate: residual / gap), which rounding may keep it above.
@@ -132,7 +134,8 @@ class MixedPrecision(Iteration):
     def __init__(self, setup: Setup, max_basis: int | None) -> None:
         assert setup.single is not None
         self.products = setup.products
-        single = Setup(setup.single, setup.target, 1, setup.rng, transform=standard(setup.single))
+        transform = standard(setup.single)
+        single = Setup(setup.single, setup.target, 1, setup.rng, transform=transform, max_products=setup.max_products)
         self.search = ThickRestart(single, max_basis or BASIS_COLUMNS)
         self.corrector: Corrector | None = None
         self.latest: State | None = None
@@ -180,6 +183,9 @@ class MixedPrecision(Iteration):
 
     def accept(self, state: State, reason: Reason, check: Check) -> State | Reason:
         """Go over to double precision; what polishing does not reach is left to a search in double precision."""
+        if self.corrector is None and reason.converged and not self._resolved():
+            self.reason = Reason.UNCONFIRMED
+            return self.reason
         if self.corrector is None and reason.converged:
             x = state.x.astype(self.products.dtype)
             self.corrector = Corrector(self.search)
@@ -193,6 +199,13 @@ class MixedPrecision(Iteration):
         unreached = self.tol is None and reason in (Reason.RESIDUAL, Reason.PRECISION)
         self.reason = Reason.UNCONFIRMED if unreached or reason is Reason.EXHAUSTED else reason
         return self.reason
+
+    def _resolved(self) -> bool:
+        """Is the wanted value apart from the next one by more than rounding in single precision?"""
+        basis = self.search.basis
+        values = basis.ritz(2)[0]
+        unit = RESOLVED_UNITS * float(np.finfo(basis.V.dtype).eps) * basis.radius
+        return values.size > 1 and abs(float(values[0] - values[1])) > unit
 
     def interrupted(self, reason: Reason) -> Reason:
         """Keep the latest state."""

@@ -12,15 +12,24 @@ from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
 from ..sparse_direct import Prediction
-from .costs import LAPACK_FRACTION, allowance, fits, is_quick, may_beat_factorisation, predicted, prefers_lapack
+from .costs import (
+    LAPACK_FRACTION,
+    allowance,
+    fallback_products,
+    fits,
+    is_quick,
+    may_beat_factorisation,
+    predicted,
+    prefers_lapack,
+)
 from .plan import Candidate, Engine, Map, Plan
 
 # The smallest of an operator up to this n are found by computing its entries.
 FORMED_N = 1000
 # Dense matrices from this n on are searched in single precision where that suffices.
 MIXED_PRECISION_N = 400
-# Where a search fails, LAPACK follows up to this n, after at most this many products per unknown and a few more.
-FALLBACK_N, FALLBACK_PRODUCTS, FALLBACK_MORE_PRODUCTS = 2000, 10, 1000
+# Where a search fails, LAPACK follows up to this n.
+FALLBACK_N = 2000
 # LOBPCG runs where n is larger than this multiple of k.
 LOBPCG_ROOM = 5
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
@@ -73,7 +82,7 @@ def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
     last = FALLBACK_N if pencil.has_entries else FORMED_N
     if problem.method is not None or problem.limited or pencil.n > last:
         return plan
-    limit = FALLBACK_PRODUCTS * pencil.n + FALLBACK_MORE_PRODUCTS
+    limit = fallback_products(pencil, problem.k)
     candidates = [candidate._replace(max_products=limit) for candidate in plan.candidates]
     if any(candidate.engine is Engine.LAPACK for candidate in candidates):
         return plan._replace(candidates=tuple(candidates))

@@ -54,6 +54,10 @@ SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
 MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
 # Digits of the eigenpairs, and of a solve that has to be exact.
 DIGITS, EXACT_DIGITS = 8, 13
+# Where a search fails, LAPACK follows: after products that take this multiple of its time, and no fewer than so many;
+# without the entries, after this many per unknown and a few more.
+FALLBACK_RATIO, MIN_FALLBACK_PRODUCTS = 2.0, 500
+FALLBACK_PRODUCTS, FALLBACK_MORE_PRODUCTS = 10, 1000
 # LAPACK: multiply–adds over n³ of reduction, tridiagonal problem and back-transformation.
 LAPACK_OPERATIONS = 3.0
 # A polishing step in double precision costs about this many products.
@@ -120,6 +124,17 @@ def step_seconds(pencil: Pencil, k: int) -> float:
     """Seconds of one product of a Krylov search with A, and of what follows it."""
     columns = MEAN_COLUMNS + MEAN_COLUMNS_PER_PAIR * k
     return STEP_SECONDS + entries(pencil.A) * SPMV_SECONDS + 2 * pencil.n * columns * GEMV_SECONDS
+
+
+def fallback_products(pencil: Pencil, k: int) -> float:
+    """The products that a search may make before LAPACK is called instead."""
+    n = pencil.n
+    if not pencil.has_entries:
+        return FALLBACK_PRODUCTS * n + FALLBACK_MORE_PRODUCTS
+    columns = MEAN_COLUMNS + MEAN_COLUMNS_PER_PAIR * k
+    each = GEMV_SECONDS if pencil.dense else SPMV_SECONDS
+    product = STEP_SECONDS + (entries(pencil.A) + entries(pencil.B)) * each + 2 * n * columns * GEMV_SECONDS
+    return max(FALLBACK_RATIO * LAPACK_OPERATIONS * n**3 * GEMM_SECONDS / product, MIN_FALLBACK_PRODUCTS)
 
 
 def allowance(pencil: Pencil, k: int) -> Allowance | None:
