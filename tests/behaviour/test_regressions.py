@@ -307,3 +307,62 @@ def test_every_pair_of_a_sparse_M_near_underflow():
     with pytest.warns(RuntimeWarning, match="k >= N"):
         values, _ = sm.eigsh(np.diag([1.0, 2.0, 3.0]), 3, M)
     np.testing.assert_allclose(values, [1e40, 1.5e40, 2e40])
+
+
+@pytest.mark.parametrize("gap", [1e-7, 1e-6])
+def test_a_gap_that_single_precision_does_not_resolve(gap):
+    n = 420
+    sol = sm.solve(np.eye(n) + gap * np.ones((n, n)) / n, rng=0)
+    assert abs(sol.eigenvalues[0] - 1 - gap) <= 1e-12
+
+
+def test_pairs_that_only_the_given_matrices_determine():
+    """The equilibrated A has entries of 1e14, beside which eigenvalues of 1 are lost; A itself has not."""
+    k, b = np.array([0, 1e8, 1, 1e8, 0]), np.array([1e-6, 1, 100, 1e-6])
+    A = np.diag(k[:-1] + k[1:]) - np.diag(k[1:-1], 1) - np.diag(k[1:-1], -1)
+    for kind in (np.asarray, sp.csr_array):
+        sol = sm.solve(kind(A), b, k=4)
+        U, values = sol.eigenvectors, sol.eigenvalues
+        rounding = np.finfo(float).eps * (2e8 + values * 100) * np.linalg.norm(U, axis=0)
+        assert (np.linalg.norm(A @ U - values * b[:, None] * U, axis=0) <= 320 * rounding).all()
+        np.testing.assert_allclose(U.T @ (b[:, None] * U), np.eye(4), atol=1e-10)
+
+
+@pytest.mark.parametrize("sigma", [1e3, 1e5, 1e6, 1e8])
+def test_bounds_of_close_pairs_far_from_sigma(sigma):
+    """Rounding of λ − σ hides the differences of Wilkinson's pairs."""
+    W = np.diag(np.abs(np.arange(-10.0, 11))) + np.diag(np.ones(20), 1) + np.diag(np.ones(20), -1)
+    sol = sm.solve(W, k=10, sigma=sigma)
+    exact = np.linalg.eigvalsh(W)
+    assert (np.abs(exact[:, None] - sol.eigenvalues).min(axis=0) <= sol.error_bounds + 1e-14).all()
+    assert (np.abs(np.sort(sol.eigenvalues) - exact[-10:]) <= sol.error_bounds.max()).all()
+
+
+def test_one_side_of_a_sigma_among_eigenvalues():
+    """σ is moved off them for the sake of accuracy, and must not be moved past those that are wanted."""
+    near = 5 + 1e-10 * np.array([-1, -2, -3, 1, 1000, 2000, 2001])
+    d = np.r_[near, np.linspace(-1, 3.9, 95), np.linspace(6, 10, 3)]
+    values = sm.eigsh(np.diag(d), k=3, sigma=5.0, which="SA", return_eigenvectors=False)
+    np.testing.assert_allclose(np.sort(values) - 5, [-3e-10, -2e-10, -1e-10], atol=1e-14)
+
+
+def test_counts_that_contradict_each_other_in_single_precision():
+    d = -(10.0 ** (-8 * np.arange(300) / 299)).astype(np.float32)
+    w = np.sort(d.astype(float))
+    sol = sm.solve(np.diag(d), interval=(w[100], w[150]))
+    np.testing.assert_allclose(sol.eigenvalues, w[100:151], atol=1e-6)
+
+
+def test_buckling_with_an_inverse_that_underflows():
+    n = 178
+    K, M = np.diag(np.linspace(1, 2, n)), np.diag(np.linspace(1, 3, n)) * 3e-151
+    values = sm.eigsh(K, 1, M, sigma=1e-150, which="SA", mode="buckling", return_eigenvectors=False)
+    assert np.abs(values - K.diagonal() / M.diagonal()).min() <= 1e-10 * np.abs(values[0])
+
+
+def test_a_search_without_end_is_left_to_lapack():
+    """The largest eigenvalue is 1e-8 of the spectrum away from a hundred others."""
+    n, rng = 501, np.random.default_rng(0)
+    A = rotated(-(10.0 ** (-8 * np.arange(n) / (n - 1))), 0)
+    sol = sm.solve(A, rng.uniform(0.5, 1.5, n), rng=0)
+    assert sol.counts.A_products <= 2000

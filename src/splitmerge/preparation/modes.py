@@ -49,9 +49,14 @@ def mode_transform(
 def _factorised(
     reduced: Reduced, products: Products, k: int, nullity: int, kind: Callable[..., ShiftInvert]
 ) -> tuple[Target, ShiftInvert] | None:
-    """The target and the inverse by a factorisation; None where too few eigenvalues are on the wanted side of τ."""
-    n = products.n
-    shift, factor = factorised_near(products, reduced.shift / products.pencil.unit, k)
+    """The target and the inverse by a factorisation; None where too few eigenvalues are on the wanted side of τ.
+
+    Or where τ had to be moved, maybe past eigenvalues, and one side is wanted.
+    """
+    n, asked = products.n, reduced.shift / products.pencil.unit
+    shift, factor = factorised_near(products, asked, k)
+    if n <= MAX_DENSE_N and shift != asked and reduced.which != "LM":
+        return None
     negative = factor.negative
     if n <= MAX_DENSE_N and negative is not None and not reduced.enough(n, negative, k, nullity):
         return None

@@ -97,6 +97,9 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
     eps, x = products.eps, random_vector(products, np.random.default_rng(0))
     for _ in range(2):
         x = products.solve_K(factor, products.apply_B(x * (1 / norm(x))))
+        if norm(x) == 0:
+            # σ is so far away that its inverse underflows
+            return 0.0
     # a small pivot alone does not tell: without pivoting there are some far from every eigenvalue, too
     closeness = norm(x) * size
     if closeness < eps**-0.5:

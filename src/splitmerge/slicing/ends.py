@@ -42,6 +42,12 @@ class Ends:
     @property
     def beyond(self) -> tuple[int, int]:
         """How many eigenvalues between the borders are below and above the interval."""
+        below, above = self._beyond
+        return max(below, 0), max(above, 0)
+
+    @property
+    def _beyond(self) -> tuple[int, int]:
+        """`beyond` as counted, which rounding may have made negative."""
         return self.low.decided.below - self.low.border.below, self.high.border.below - self.high.decided.below
 
     @property
@@ -53,7 +59,7 @@ class Ends:
     @property
     def clear(self) -> bool:
         """Are all counts certain?"""
-        return all(cut.clear for cut in (*self.low, *self.high))
+        return all(cut.clear for cut in (*self.low, *self.high)) and min(self._beyond) >= 0
 
 
 def counted_ends(counter: Counter, a: float, b: float) -> Ends:
