@@ -121,9 +121,9 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
-    usual = _unasked(sigma, method, stop, max_steps, x0, callback, preconditioner, diagonal, interval)
+    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
-        quick = express(A, B, k, which, tol, certify, began)
+        quick = express(A, B, k, which, tol, certify, began, sigma)
         if quick is not None:
             return quick
     A, B = as_pair(A, B)

@@ -166,3 +166,36 @@ def test_solution_can_be_kept_and_resumed(tmp_path):
     assert solution.resume(k=3).eigenvalues.size == 3
     assert repr(solution)
     assert solution.explain()
+
+
+@pytest.mark.parametrize("sigma", [0.0, 0.7, 3])
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("n", [7, 40, 150])
+@pytest.mark.parametrize("name", PAIRS)
+def test_next_to_a_shift(name, n, k, sigma, monkeypatch):
+    A, B = PAIRS[name](n)
+    if B is not None:
+        dtype = np.result_type(A.dtype, B.dtype)
+        A, B = A.astype(dtype), B.astype(dtype)
+    short = express(A, B, k, "largest", 1e-8, False, 0.0, sigma)
+    with monkeypatch.context() as patch:
+        patch.setattr(SOLVE, "express", lambda *_: None)
+        long = sm.solve(A, B, k, sigma=sigma)
+    if short is None:
+        # σ = 0 next to eigenvalues that are lost in the rounding of the largest
+        assert name == "graded"
+        return
+    assert short.verdict == "certified"
+    assert short.problem.sigma == sigma
+    assert short.residuals.max() <= 1e-8
+    assert f"nearest to {sigma:g}" in short.explain()
+    errors = short.error_bounds + long.error_bounds + 1e-13
+    assert (np.abs(np.abs(short.eigenvalues - sigma) - np.abs(long.eigenvalues - sigma)) <= errors).all()
+    M = np.eye(n) if B is None else B.toarray() if sp.issparse(B) else B
+    gram = short.eigenvectors.conj().T @ M @ short.eigenvectors
+    np.testing.assert_allclose(gram, np.eye(k), atol=1e-9)
+
+
+@pytest.mark.parametrize("sigma", [np.nan, np.inf, "0", 1j, True])
+def test_shifts_that_are_left_to_the_pipeline(sigma):
+    assert express(spd(20), None, 2, "largest", 1e-8, False, 0.0, sigma) is None

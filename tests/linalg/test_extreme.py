@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from splitmerge.linalg import extreme
-from splitmerge.linalg.extreme import extreme_pairs, lower_factor
+from splitmerge.linalg.extreme import extreme_pairs, lower_factor, nearest_pairs
 
 EPS = float(np.finfo(float).eps)
 
@@ -96,3 +96,42 @@ def test_failures_are_none(monkeypatch):
     A = hermitian(40, np.random.default_rng(0), imaginary=False)
     monkeypatch.setattr(extreme.lapack, "dstein", lambda *_: (np.zeros((40, 2)), 1))
     assert extreme_pairs(A, None, None, 2, largest=True) is None
+
+
+NEAR_SPECTRA = {
+    "random": lambda n, rng: np.sort(rng.standard_normal(n)),
+    "repeated": lambda n, rng: np.repeat(np.arange(n // 4 + 1.0), 4)[:n],
+    "two": lambda n, rng: np.r_[np.zeros(n // 2), np.ones(n - n // 2)],
+    "graded": lambda n, rng: 10.0 ** -np.linspace(0, 8, n),
+}
+
+
+@pytest.mark.parametrize("n", [2, 5, 40, 150])
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("sigma", [-5.0, 0.3, 1.0, 100.0])
+@pytest.mark.parametrize("name", NEAR_SPECTRA)
+def test_nearest(name, sigma, k, n):
+    rng, k = np.random.default_rng(n), min(k, n)
+    values = NEAR_SPECTRA[name](n, rng)
+    Q, _ = np.linalg.qr(rng.standard_normal((n, n)))
+    A = np.asfortranarray(Q * values @ Q.T)
+    found = nearest_pairs(A, None, k, sigma)
+    if found is None:
+        # of equal values in a matrix that splits, others than neighbours were chosen
+        assert name in ("repeated", "two")
+        return
+    quotients = (found.vectors * (A @ found.vectors)).sum(axis=0)
+    level = 100 * n * EPS * max(np.abs(values).max(), 1.0)
+    np.testing.assert_allclose(np.abs(quotients - sigma), np.sort(np.abs(values - sigma))[:k], atol=level)
+    assert np.abs(A @ found.vectors - found.vectors * quotients).max() <= level
+    assert np.abs(found.vectors.T @ found.vectors - np.eye(k)).max() <= 100 * n * EPS
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_nearest_reciprocals(k):
+    """Of (B, A) with a singular B: eigenvalues next to zero have infinite reciprocals."""
+    theta = np.r_[np.zeros(10), 1 / np.arange(1.0, 31)]
+    Q, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 40)))
+    found = nearest_pairs(np.asfortranarray(Q * theta @ Q.T), None, k, 7.2, inverse=True)
+    quotients = (found.vectors * (Q * theta @ Q.T @ found.vectors)).sum(axis=0)
+    np.testing.assert_allclose(1 / quotients, [7.0, 8.0, 6.0][:k], rtol=1e-10)

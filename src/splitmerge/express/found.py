@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg.blas import kernels
-from ..linalg.extreme import Extreme, extreme_pairs, routines
+from ..linalg.extreme import Extreme, extreme_pairs, nearest_pairs, routines
 from ..linalg.reductions import vdot
 from ..typing import Array
 from .plain import Plain
@@ -44,7 +44,16 @@ class Found(NamedTuple):
 
 def standard(plain: Plain, k: int, *, largest: bool) -> Found | None:
     """Pairs of (A, B); their error norms are √(rᴴB⁻¹r)."""
-    extreme = extreme_pairs(plain.A, plain.B, plain.L, k, largest=largest)
+    return _figures(plain, k, extreme_pairs(plain.A, plain.B, plain.L, k, largest=largest))
+
+
+def nearest(plain: Plain, k: int, sigma: float) -> Found | None:
+    """The pairs of (A, B) nearest to σ."""
+    return _figures(plain, k, nearest_pairs(plain.A, plain.L, k, sigma))
+
+
+def _figures(plain: Plain, k: int, extreme: Extreme | None) -> Found | None:
+    """The vectors with their figures."""
     if extreme is None or k == 1:
         return None if extreme is None else _alone(plain, None, extreme)
     X = _images(plain, extreme.vectors)
@@ -56,10 +65,16 @@ def standard(plain: Plain, k: int, *, largest: bool) -> Found | None:
     return Found(X[0], roots, values, errors, [0.0] * k, norms, extreme.gaps)
 
 
-def swapped(plain: Plain, K: Array, k: int) -> Found | None:
-    """Pairs from the largest of (B, A) with A = KKᴴ; their error norms are those of 1/λ, relative to it."""
+def swapped(plain: Plain, K: Array, k: int, sigma: float | None = None) -> Found | None:
+    """Pairs from the largest of (B, A) with A = KKᴴ, or those next to σ.
+
+    Their error norms are those of 1/λ, relative to it.
+    """
     B = np.eye(plain.A.shape[0], dtype=plain.A.dtype, order="F") if plain.B is None else plain.B
-    extreme = extreme_pairs(B, plain.A, K, k, largest=True)
+    if sigma is None:
+        extreme = extreme_pairs(B, plain.A, K, k, largest=True)
+    else:
+        extreme = nearest_pairs(B, K, k, sigma, inverse=True)
     if extreme is None or k == 1:
         return None if extreme is None else _alone(plain, K, extreme)
     X = _orthogonal(_images(plain, extreme.vectors))

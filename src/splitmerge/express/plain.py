@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..linalg.extreme import lower_factor, routines
-from ..planning.costs import prefers_lapack
+from ..planning.costs import prefers_lapack, prefers_lapack_near
 from ..problem.operator import safe_scaling
 from ..problem.pencil import EQUILIBRATION_RATIO, equilibration
 from ..problem.symmetry import is_plain, measure, tolerable
@@ -55,11 +55,12 @@ class Plain(NamedTuple):
         return lower_factor(self.A, diagonal, EPS**0.5) if min(diagonal) > 0 else None
 
 
-def plain_pair(A: Any, B: Any, k: int, *, smallest: bool) -> Plain | None:
+def plain_pair(A: Any, B: Any, k: int, *, smallest: bool, near: bool = False) -> Plain | None:
     """The pair, checked; None where the pipeline has to scale, to refuse or to iterate."""
     kinds = _kinds(A, B)
     n = A.shape[0] if kinds else 0
-    if not (1 <= k <= n and n > 1 and prefers_lapack(n, k, dense="sparse" not in kinds)):
+    prefers = prefers_lapack_near if near else prefers_lapack
+    if not (1 <= k <= n and n > 1 and prefers(n, k, dense="sparse" not in kinds)):
         return None
     a = _entries(A)
     if B is None or a is None:

@@ -19,7 +19,7 @@ from ..solution.solution import Seconds, Solution
 from ..verification.bounds import bounds_from
 from ..verification.residuals import Levels, levels_of
 from ..verification.verdict import BY_LAPACK
-from .found import Found, standard, swapped
+from .found import Found, nearest, standard, swapped
 from .plain import EPS, Plain, plain_pair
 
 # What is not asked for.
@@ -45,10 +45,15 @@ class Clock(NamedTuple):
         return _made(Seconds, setup=self.ready - self.began, iteration=now - self.ready, verification=now - self.found)
 
 
-def express(A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: float) -> Solution | None:
-    """The solution for k pairs at an end of the spectrum by LAPACK; None if the pipeline has to take over."""
+def express(
+    A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: float, sigma: Any = None
+) -> Solution | None:
+    """The solution for k pairs at an end of the spectrum, or next to σ, by LAPACK; None if the pipeline has to take
+    over."""
     if not _is_understood(k, which, tol):
         return None
+    if sigma is not None:
+        return _near(A, B, k, which, tol, certify, began, sigma)
     plain = plain_pair(A, B, k, smallest=which == "smallest")
     if plain is None:
         return None
@@ -66,6 +71,35 @@ def express(A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: f
     asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
     problem = _made(Problem, **USUAL, **asked)
     return _solution(plain, found, problem, Clock(began, ready, time.perf_counter()), swapped=K is not None)
+
+
+def _near(A: Any, B: Any, k: int, which: str, tol: float, certify: Any, began: float, sigma: Any) -> Solution | None:
+    """The same next to σ; None also where a factorisation of A − σB makes better pairs than rounding of A allows."""
+    if type(sigma) not in (int, float) or not math.isfinite(sigma) or which != "largest":
+        return None
+    plain = plain_pair(A, B, k, smallest=True, near=True)
+    if plain is None:
+        return None
+    ready = time.perf_counter()
+    # a singular B serves as the matrix of (B, A)
+    K = plain.definite() if plain.semidefinite else None
+    if K is None and plain.semidefinite:
+        return None
+    found = nearest(plain, k, float(sigma)) if K is None else swapped(plain, K, k, float(sigma))
+    if found is None:
+        return None
+    asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
+    problem = _made(Problem, **USUAL | asked | {"sigma": float(sigma)})
+    clock = Clock(began, ready, time.perf_counter())
+    solution = _solution(plain, _by_distance(found, sigma), problem, clock, swapped=K is not None)
+    return None if solution is None or solution.reason is not Reason.RESIDUAL else solution
+
+
+def _by_distance(found: Found, sigma: float) -> Found:
+    """The pairs with the nearest to σ first; rounding may have exchanged some."""
+    distances = [abs(value - sigma) for value in found.values]
+    order = sorted(range(len(distances)), key=distances.__getitem__)
+    return found if order == list(range(len(order))) else found.taken(order)
 
 
 def _is_understood(k: Any, which: Any, tol: Any) -> bool:
@@ -139,7 +173,15 @@ def _solution(plain: Plain, found: Found, problem: Problem, clock: Clock, *, swa
 def _decisions(plain: Plain, problem: Problem, *, swapped: bool) -> tuple[Decision, ...]:
     """The decisions that the pipeline would have taken."""
     k, n, which, dtype = problem.k, plain.A.shape[0], problem.which, plain.A.dtype
-    wanted = {"k": k, "which": which, "sigma": None, "interval": None, "n": n, "kinds": plain.kinds, "dtype": dtype}
+    wanted = {
+        "k": k,
+        "which": which,
+        "sigma": problem.sigma,
+        "interval": None,
+        "n": n,
+        "kinds": plain.kinds,
+        "dtype": dtype,
+    }
     opening: tuple[Decision, ...] = (_made(Decision, choice=Choice.WANTED, figures=wanted),)
     if plain.scaling is not None:
         opening = (*opening, EQUILIBRATED)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,13 +99,26 @@ def extreme_pairs(A: Array, B: Array | None, L: Array | None, k: int, *, largest
 
     B = L = None is the identity. Arrays are Fortran-ordered, and the vectors B-orthonormal.
     """
-    call, n = routines(A.dtype), A.shape[0]
+    n = A.shape[0]
     if n <= DRIVER_N or n * k <= DRIVER_NUMBERS:
         return _by_driver(A, B, k, largest=largest)
+    return _by_reduction(A, L, k, partial(_of_tridiagonal, largest=largest))
+
+
+def nearest_pairs(A: Array, L: Array | None, k: int, sigma: float, *, inverse: bool = False) -> Extreme | None:
+    """`extreme_pairs` for the k eigenvalues, or with `inverse` for those whose reciprocals are, nearest to σ."""
+    return _by_reduction(A, L, k, partial(_near, sigma=sigma, inverse=inverse))
+
+
+def _by_reduction(
+    A: Array, L: Array | None, k: int, solve: Callable[[Array, Array, int], tuple[Array, list[float]] | None]
+) -> Extreme | None:
+    """Reduce the pair to a tridiagonal matrix, `solve` that, and transform its vectors back."""
+    call, n = routines(A.dtype), A.shape[0]
     C, d, e, tau, info = call.hetrd(
         A if L is None else _whitened(A, L), lower=1, lwork=_workspace(n, A.dtype), overwrite_a=L is not None
     )
-    found = None if info else _of_tridiagonal(d, e, k, largest=largest)
+    found = None if info else solve(d, e, k)
     if found is None:
         return None
     Z, gaps = found
@@ -169,9 +182,42 @@ def _of_tridiagonal(d: Array, e: Array, k: int, *, largest: bool) -> tuple[Array
     return Z, [safe * gap for gap in _gaps(values.tolist(), k)]
 
 
+def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[Array, list[float]] | None:
+    """`_of_tridiagonal` for those nearest to σ."""
+    n = d.size
+    values, info = lapack.dsterf(d, e)
+    if info:
+        return None
+    compared = values
+    if inverse:
+        # the reciprocals of those within rounding of zero are infinite
+        finite = np.abs(values) > n * EPS * float(np.abs(values).max())
+        compared = np.where(finite, 1 / np.where(finite, values, 1.0), math.inf)
+    order = np.argsort(np.abs(compared - sigma), kind="stable")
+    chosen = np.sort(order[:k])
+    if _is_whole(d, e):
+        Z, info = lapack.dstein(d, e, values[chosen], *_one_block(n))
+    elif chosen[-1] - chosen[0] == k - 1:
+        padded = np.append(e, 0.0)
+        _, _, Z, info = lapack.dstemr(d, padded, 2, 0.0, 1.0, int(chosen[0]) + 1, int(chosen[-1]) + 1, compute_v=1)
+        Z = Z[:, :k]
+    else:
+        return None
+    if info:
+        return None
+    others = values[order[k:]]
+    gaps = np.abs(values[order[:k], None] - others).min(axis=1, initial=math.inf)
+    return np.asfortranarray(Z[:, np.searchsorted(chosen, order[:k])]), gaps.tolist()
+
+
+def _is_whole(d: Array, e: Array) -> bool:
+    """Does the tridiagonal matrix not split into blocks?"""
+    return bool(float(np.minimum.reduce(np.abs(e))) > max(EPS * _largest(d), TINY**0.5))
+
+
 def _by_qr(d: Array, e: Array, first: int, count: int) -> Array | None:
     """`count` of the ascending eigenvalues; None for a matrix that splits into blocks."""
-    if not float(np.minimum.reduce(np.abs(e))) > max(EPS * _largest(d), TINY**0.5):
+    if not _is_whole(d, e):
         return None
     values, info = lapack.dsterf(d, e)
     return None if info else values[first : first + count]

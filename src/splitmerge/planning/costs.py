@@ -19,6 +19,8 @@ from .plan import Candidate, Engine, Map, Plan
 # LAPACK with a subset of the eigenvectors, for the largest or the smallest, is faster up to N kᵖ for k pairs.
 LAPACK_DENSE_N, LAPACK_DENSE_POWER = 350, 0.3
 LAPACK_SPARSE_N, LAPACK_SPARSE_POWER = 200, 0.15
+# With those next to a shift, whatever the kind of the matrices.
+LAPACK_NEAR_N = 200
 # With all eigenvectors: up to this n, whatever the kind of the matrices and whatever k is.
 LAPACK_N = 100
 # Dense matrices: up to this n for one pair, and this much more for each further pair.
@@ -81,6 +83,11 @@ def prefers_lapack(n: int, k: int, *, dense: bool, subset: bool = True) -> bool:
         most, power = (LAPACK_DENSE_N, LAPACK_DENSE_POWER) if dense else (LAPACK_SPARSE_N, LAPACK_SPARSE_POWER)
         return n <= most * math.pow(k, power)
     return dense and n <= LAPACK_WHOLE_DENSE_N + LAPACK_WHOLE_DENSE_N_PER_PAIR * (k - 1)
+
+
+def prefers_lapack_near(n: int, k: int, *, dense: bool) -> bool:
+    """The same for k eigenvalues nearest to a shift, of which LAPACK computes the vectors alone."""
+    return n <= LAPACK_NEAR_N or prefers_lapack(n, k, dense=dense, subset=False)
 
 
 def expected_products(n: int, k: int) -> float:

@@ -10,15 +10,17 @@ import scipy.sparse as sp
 from ..errors import NotPositiveDefinite
 from ..linalg import csr
 from ..linalg.lanczos import LanczosProcess, largest_eigenvalue, log_of_failure
-from ..planning.costs import PREDICTED_N, check_fits
+from ..planning.costs import PREDICTED_N, SPMV_SECONDS, check_fits
 from ..problem.factorise import factorise, is_definite
 from ..problem.operator import Operator, dense_operator, scaled_rows_and_columns, sparse_operator
 from ..typing import Array
 from .workspace import Workspace
 
-# Lanczos steps that may show that a mass matrix is positive definite: the first, some more than they say it takes, and
-# at most, for small matrices, which are factorised as fast, and for large ones.
-FIRST_STEPS, MORE_STEPS, MAX_STEPS, MAX_STEPS_OF_MANY = 8, 3, 32, 160
+# Lanczos steps that may show that a mass matrix is positive definite: the first, how many more than they say it takes,
+# and at most.
+FIRST_STEPS, STEPS_RATIOS, MAX_STEPS = 8, (1.1, 1.5), 160
+# Seconds per stored entry of the factorisation of a sparse matrix with little fill, and of a step beside its product.
+FACTOR_SECONDS, STEP_SECONDS = 4e-7, 1.2e-5
 # The least eigenvalue, relative to the largest, that it must be clear of.
 CLEARANCE = 1e-3
 # Units of rounding by which the diagonal of a semidefinite matrix is increased before it is factorised.
@@ -124,10 +126,12 @@ def _surely_definite(B: Operator) -> bool:
     # as ‖cI − B‖ is overestimated by 1/(1 − ε) after log(…)/(2√ε) steps, a few of them tell how many it takes
     top = _top(process, FIRST_STEPS)
     share = 1 - top / c
-    steps = math.inf if share <= CLEARANCE else log_of_failure(B.n) / (2 * math.sqrt(share - CLEARANCE)) + MORE_STEPS
-    if steps > (MAX_STEPS if B.n < PREDICTED_N else MAX_STEPS_OF_MANY):
+    steps = math.inf if share <= CLEARANCE else log_of_failure(B.n) / (2 * math.sqrt(share - CLEARANCE))
+    # a factorisation may take less time
+    price = B.matrix.nnz * FACTOR_SECONDS / (STEP_SECONDS + B.matrix.nnz * SPMV_SECONDS)
+    if steps > min(price if B.n < PREDICTED_N else math.inf, MAX_STEPS):
         return False
-    return largest_eigenvalue(process, math.ceil(steps)) < (1 - CLEARANCE) * c
+    return any(largest_eigenvalue(process, math.ceil(r * steps)) < (1 - CLEARANCE) * c for r in STEPS_RATIOS)
 
 
 def _top(process: LanczosProcess, steps: int) -> float:
