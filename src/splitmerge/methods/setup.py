@@ -126,7 +126,14 @@ class Setup(NamedTuple):
     def companions(self) -> int:
         """How many random vectors join a random start: with two, a Krylov space shows two copies of an eigenvalue."""
         searched = self.transform is not None and not (self.method is not None and self.method.preconditioned)
-        return int(self.k > 1 and searched and not self.given and not self.counts)
+        # steps with a single vector are the fastest, beside the product
+        return int(self.k > 1 and searched and not self.cheap and not self.given and not self.counts)
+
+    @property
+    def cheap(self) -> bool:
+        """Do products of the search cost next to nothing: with a sparse A and without any solve?"""
+        transform = self.transform
+        return transform is not None and transform.single and transform.direct and self.products.A.kind == "sparse"
 
     @property
     def shift_invert(self) -> ShiftInvert | None:

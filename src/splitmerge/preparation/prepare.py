@@ -22,8 +22,7 @@ from ..planning.costs import (
 )
 from ..planning.decision import Choice
 from ..planning.plan import Candidate, Engine, Map
-from ..preconditioners import Preconditioner, UserDiagonal
-from ..problem.operator import Operator, plus
+from ..problem.operator import plus
 from ..problem.products import Products
 from ..problem.target import Target
 from ..run.iteration import Iteration
@@ -184,18 +183,12 @@ def _standard(candidate: Candidate, workspace: Workspace) -> Setup | None:
             workspace.decide(Choice.UNFACTORISED, **_prices(candidate, workspace))
         if workspace.formed_A and candidate.engine is not Engine.LAPACK:
             workspace.decide(Choice.FORMED_A, n=pencil.n)
-    hint = None if candidate.engine is Engine.LAPACK else _hint(workspace, pencil.B)
+    # LAPACK has the entries of B, so it needs no preconditioner
+    hint = None if candidate.engine is Engine.LAPACK else workspace.problem.preconditioner
     products = solver_for(workspace, pencil, candidate.target, hint)
     if products is None:
         return matrix_free.largest(workspace, pencil)
     return _setup(candidate, workspace, products)
-
-
-def _hint(workspace: Workspace, B: Operator | None) -> Preconditioner | None:
-    """The user's preconditioner; the diagonal of a small B with known entries tells nothing new."""
-    given = workspace.problem.preconditioner
-    known = B is not None and B.matrix is not None and B.n < PREDICTED_N
-    return None if known and isinstance(given, UserDiagonal) else given
 
 
 def _finite_wanted(workspace: Workspace) -> bool:

@@ -19,6 +19,9 @@ from ..typing import Array
 # Largest binary exponent of the entries, by precision: beyond it a product of four such entries could overflow.
 _MAX_BINARY_EXPONENT = {"d": 100, "f": 16}
 
+# Up to this many columns, a product with each is faster than one with all: GEMM packs the whole matrix first.
+NARROW_COLUMNS = 6
+
 
 @dataclass(frozen=True)
 class Operator:
@@ -67,7 +70,8 @@ class Operator:
         """M X for a block of columns X, in the (double) precision of X."""
         if X.shape[1] == 1 and self.dtype == X.dtype:
             return self.times(np.ascontiguousarray(X[:, 0]))[:, None]
-        if self.matrix is None:
+        narrow = self.kind == "dense" and X.shape[1] <= NARROW_COLUMNS and self.dtype == X.dtype
+        if self.matrix is None or narrow:
             return self.times_block(X)
         matrix = self.matrix.astype(X.dtype, copy=False)
         # GEMM of the transposes is faster for few columns
@@ -189,7 +193,12 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
     def times(x: Array) -> Array:
         return hemv(1.0, a, x)
 
-    return Operator("dense", a.shape[0], a.dtype, times, lambda X: np.asarray(a @ X), a, size, scale)
+    def times_block(X: Array) -> Array:
+        if X.shape[1] <= NARROW_COLUMNS and X.dtype == a.dtype:
+            return np.array([hemv(1.0, a, x) for x in X.T]).T
+        return np.asarray(a @ X)
+
+    return Operator("dense", a.shape[0], a.dtype, times, times_block, a, size, scale)
 
 
 def sparse_operator(a: Any, size: float, scale: float) -> Operator:

@@ -39,8 +39,8 @@ class Transform(Protocol):
     def dual(self, y: Array) -> Array:
         """The dual of one vector."""
 
-    def product_norm(self, y: Array) -> float:
-        """‖Bx‖ for the x of these coordinates y; a product for it is counted as monitoring."""
+    def image(self, y: Array) -> Array:
+        """B x for the x of these coordinates y; a product for it is counted as monitoring."""
 
     def apply(self, y: Array, z: Array) -> Array:
         """T y, or its dual where that comes first; the caller may overwrite it."""

@@ -90,9 +90,9 @@ class SemidefiniteShiftInvert(ShiftInvert):
         """The vector itself."""
         return y
 
-    def product_norm(self, y: Array) -> float:
-        """‖Ly‖."""
-        return float(self.products.kernels.norm(self.L @ y))
+    def image(self, y: Array) -> Array:
+        """L y."""
+        return np.asarray(self.L @ y)
 
     def apply(self, y: Array, z: Array) -> Array:
         """A solve between two products."""

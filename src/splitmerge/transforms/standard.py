@@ -40,9 +40,9 @@ class Whitened:
         """y itself."""
         return y
 
-    def product_norm(self, y: Array) -> float:
-        """‖Uᴴy‖."""
-        return float(self.products.kernels.norm(y if self.factor is None else self.factor.dual(y)))
+    def image(self, y: Array) -> Array:
+        """Uᴴy."""
+        return y if self.factor is None else self.factor.dual(y)
 
     def apply(self, y: Array, z: Array) -> Array:
         """A product between two half solves."""
@@ -94,9 +94,9 @@ class BInner:
         """B y."""
         return self.products.apply_B(y)
 
-    def product_norm(self, y: Array) -> float:
-        """‖By‖."""
-        return float(self.products.kernels.norm(self.products.monitoring.apply_B(y)))
+    def image(self, y: Array) -> Array:
+        """B y."""
+        return self.products.monitoring.apply_B(y)
 
     def apply(self, y: Array, z: Array) -> Array:
         """A y, the dual of B⁻¹Ay."""

@@ -232,11 +232,9 @@ class Basis(Waiting):
         self.radius = max(self.radius, largest)
         return values, S, errors
 
-    def residual(self, coefficients: Array) -> Array:
-        """T y − θ y for the Ritz vector y with these coefficients, in the coordinates of the transform."""
-        j = self.size
-        tail = self.coupling @ coefficients[j - self.reach :, 0]
-        return np.asarray(self.V[:, j : j + self.width] @ tail.astype(self.V.dtype))
+    def tail(self, coefficients: Array) -> Array:
+        """The coefficients along the waiting block of T y − θ y, for the Ritz vector y with these coefficients."""
+        return np.asarray((self.coupling @ coefficients[self.size - self.reach :, 0]).astype(self.V.dtype))
 
     def _eigh(self, count: int) -> tuple[Array, Array]:
         j = self.size

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
 from ..setup import Setup
@@ -16,8 +17,9 @@ from ..subspace import SubspaceIteration
 from .basis import Basis
 from .ritz_pair import RitzPair
 
-# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products.
-EXTRA_COLUMNS = 44
+# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products. Fewer where products cost
+# less than to orthogonalise against them.
+EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
 
 # A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
 # spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
@@ -51,7 +53,8 @@ class ThickRestart(SubspaceIteration):
         self.transform, self.k, self.target = setup.transform, setup.k, setup.target
         self.products = self.transform.products
         self.scale = self.products.scale
-        capacity = 2 * self.k + EXTRA_COLUMNS if max_basis is None else max_basis
+        extra = FEWER_COLUMNS if setup.cheap and self.k > 1 else EXTRA_COLUMNS
+        capacity = 2 * self.k + extra if max_basis is None else max_basis
         self.companions = setup.companions
         # a new start with all k vectors takes 3k columns
         least = max(self.k + 4 * (setup.width + self.companions), 3 * self.k)
@@ -69,8 +72,8 @@ class ThickRestart(SubspaceIteration):
         self.goal: float | None = None
         self.angle: float | None = None
         self.trace = (0, math.inf)
-        # ‖B q‖ of the waiting vector q, and at how many products it was computed
-        self._waiting = (-1, 0.0)
+        # at how many products the images B q of the waiting block were computed, these, and the norm of the first
+        self._waiting = (-1, np.zeros((0, 0)), 0.0)
         # for each pair ‖B x‖, and its value when that was computed
         self._lengths: dict[int, tuple[float, float]] = {}
         self._given: weakref.WeakSet[RitzPair] = weakref.WeakSet()
@@ -185,18 +188,21 @@ class ThickRestart(SubspaceIteration):
 
     def residual_norm(self, pair: RitzPair) -> float:
         """‖Ax − λBx‖ for a Ritz pair: its residual T y − θy lies along the waiting block."""
-        basis, norm = self.basis, self.transform.product_norm
-        if basis.width > 1:
-            return norm(basis.residual(pair.coefficients))
+        basis = self.basis
         if self._waiting[0] != basis.products:
-            self._waiting = (basis.products, norm(basis.V[:, basis.size]))
-        return pair.error * self._waiting[1]
+            block = basis.V[:, basis.size : basis.size + basis.width]
+            images = np.array([self.transform.image(q) for q in block.T]).T
+            self._waiting = basis.products, images, norm(images[:, 0])
+        _, images, length = self._waiting
+        if basis.width == 1:
+            return pair.error * length
+        return norm(images @ basis.tail(pair.coefficients))
 
     def product_norm(self, index: int, pair: RitzPair) -> float:
         """‖Bx‖ for the Ritz pair in place `index`, computed again when its value has changed in the sixth digit."""
         theta, length = self._lengths.get(index, (math.inf, 0.0))
         if abs(pair.theta - theta) > 1e-6 * abs(pair.theta):
-            length = self.transform.product_norm(pair.y)
+            length = norm(self.transform.image(pair.y))
             self._lengths[index] = (pair.theta, length)
         return length
 
