@@ -177,7 +177,7 @@ class TestPivoting:
 
 @pytest.mark.parametrize("sigma", [2.0, 7.7])
 def test_sigma(backend, sigma):
-    K, M = grid(13)
+    K, M = grid(16)
     sol = sm.solve(K, M, 5, sigma=sigma, rng=0)
     values = scipy.linalg.eigh(K.toarray(), M.toarray(), eigvals_only=True)
     expected = values[np.argsort(np.abs(values - sigma))][:5]

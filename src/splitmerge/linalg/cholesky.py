@@ -80,7 +80,7 @@ class DenseFactor:
 
     def unwhiten(self, Y: Array) -> Array:
         """U⁻¹ Y for columns Y, which may be overwritten."""
-        if Y.shape[1] <= NARROW_COLUMNS:
+        if 0 < Y.shape[1] <= NARROW_COLUMNS:
             return np.array([self.trsv(self.U, y) for y in Y.T]).T
         return np.asarray(self._trsm(1.0, self.U, Y, overwrite_b=1))
 
@@ -90,7 +90,7 @@ class DenseFactor:
 
     def half_solve(self, R: Array) -> Array:
         """U⁻ᴴR for columns R, which may be overwritten."""
-        if R.shape[1] <= NARROW_COLUMNS:
+        if 0 < R.shape[1] <= NARROW_COLUMNS:
             return np.array([self.trsv(self.U, r, trans=2) for r in R.T]).T
         return np.asarray(self._trsm(1.0, self.U, R, trans_a=2, overwrite_b=1))
 

@@ -194,7 +194,7 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
         return hemv(1.0, a, x)
 
     def times_block(X: Array) -> Array:
-        if X.shape[1] <= NARROW_COLUMNS and X.dtype == a.dtype:
+        if 0 < X.shape[1] <= NARROW_COLUMNS and X.dtype == a.dtype:
             return np.array([hemv(1.0, a, x) for x in X.T]).T
         return np.asarray(a @ X)
 
