@@ -61,7 +61,10 @@ class TestKinds:
         check(sol, A, B, 2, "smallest")
 
     @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
-    @pytest.mark.parametrize("kind", KINDS)
+    # SciPy takes seconds to make a full DOK matrix
+    @pytest.mark.parametrize(
+        "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind.startswith("dok") else kind for kind in KINDS]
+    )
     @pytest.mark.parametrize("which", ["largest", "smallest"])
     def test_beyond_lapack(self, kind, which):
         """Large enough that the default is a search."""

@@ -36,7 +36,15 @@ class TestHelp:
         if words[0] in NAMES:
             assert COMMANDS[NAMES.index(words[0])].EXAMPLES in said.out
 
-    @pytest.mark.parametrize("line", [line for line in examples() if " reproduce " not in line])
+    # a comparison runs every peer several times
+    @pytest.mark.parametrize(
+        "line",
+        [
+            pytest.param(line, marks=pytest.mark.slow) if " compare " in line else line
+            for line in examples()
+            if " reproduce " not in line
+        ],
+    )
     def test_examples_run(self, capsys, here, line):
         words = words_of(line)
         small = ["--n", "40"] if words == ["demo"] else []

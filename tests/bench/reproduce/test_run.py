@@ -128,7 +128,8 @@ def alive(pid):
     return True
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(tmp_path, how):
     words = ("table1", "--sizes", "256", "--trials", "4", "--out")
     process = start(*words, str(tmp_path / "stopped"))

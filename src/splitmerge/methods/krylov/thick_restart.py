@@ -17,8 +17,8 @@ from ..subspace import SubspaceIteration
 from .basis import Basis
 from .ritz_pair import RitzPair
 
-# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products. Fewer from this n on, where
-# products cost less than to orthogonalise against them.
+# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products. Fewer from this n on,
+# where products cost less than to orthogonalise against them.
 EXTRA_COLUMNS, FEWER_COLUMNS, FEWER_COLUMNS_N = 44, 16, 2000
 
 # A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
