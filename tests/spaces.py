@@ -15,7 +15,15 @@ from splitmerge.problem.factorise import factorise, shifted_factor
 from splitmerge.problem.operator import plus
 from splitmerge.problem.products import Products
 from splitmerge.solvers.shifted import Minres, UserInverse
-from splitmerge.transforms import BInner, SemidefiniteShiftInvert, ShiftInvert, Whitened
+from splitmerge.sparse_direct.diagonal import DiagonalFactor
+from splitmerge.transforms import (
+    BInner,
+    LumpedInverse,
+    LumpedShiftInvert,
+    SemidefiniteShiftInvert,
+    ShiftInvert,
+    Whitened,
+)
 from splitmerge.transforms.shift_invert import root_of
 
 SIGMA = 0.3
@@ -127,11 +135,36 @@ def semidefinite(n, dtype, *, kind="dense", sign=1):
     return Space(SemidefiniteShiftInvert(products, SIGMA, factor, sign, root_of(products, "B")[0]), A, B)
 
 
+def lumped(n, dtype):
+    return np.diag(np.linspace(1.0, 3.0, n)).astype(dtype)
+
+
+def whitened_by_a_diagonal(n, dtype):
+    A, B = hermitian_pair(n, dtype)[0], lumped(n, dtype)
+    pencil = sm.Pencil(sp.csr_array(A), sp.csr_array(B))
+    return Space(Whitened(Products(pencil, solver=DiagonalFactor(pencil.B.matrix))), A, B)
+
+
+def lumped_shift_invert(n, dtype, *, sign=1):
+    A, B = hermitian_pair(n, dtype)[0], lumped(n, dtype)
+    pencil = sm.Pencil(sp.csr_array(A), sp.csr_array(B))
+    factor = shifted_factor(plus(pencil.A, -SIGMA, pencil.B))
+    return Space(LumpedShiftInvert(Products(pencil), SIGMA, factor, sign), A, B)
+
+
+def lumped_inverse(n, dtype):
+    """The pair (B, K) of a diagonal B."""
+    B, K = lumped(n, dtype), hermitian_pair(n, dtype)[1]
+    pencil = sm.Pencil(sp.csr_array(B), sp.csr_array(K))
+    return Space(LumpedInverse(Products(pencil, solver=factorise(pencil.B))), B, K)
+
+
 # Every transformation, by its name: made from n and a dtype.
 SPACES = {
     "Whitened, identity": partial(whitened, identity=True),
     "Whitened": whitened,
     "Whitened, formed": partial(whitened, explicit=True),
+    "Whitened by a diagonal": whitened_by_a_diagonal,
     "BInner": b_inner,
     "BInner by conjugate gradients": partial(b_inner, solver="conjugate gradients"),
     "ShiftInvert, identity": partial(shift_invert, identity=True),
@@ -140,6 +173,9 @@ SPACES = {
     "ShiftInvert, sparse": partial(shift_invert, kind="sparse"),
     "ShiftInvert by MINRES": partial(shift_invert, kind="MINRES"),
     "ShiftInvert by the user": partial(shift_invert, kind="user"),
+    "LumpedShiftInvert": lumped_shift_invert,
+    "LumpedShiftInvert, negated": partial(lumped_shift_invert, sign=-1),
+    "LumpedInverse": lumped_inverse,
     "SemidefiniteShiftInvert": semidefinite,
     "SemidefiniteShiftInvert, negated": partial(semidefinite, sign=-1),
     "SemidefiniteShiftInvert, sparse": partial(semidefinite, kind="sparse"),

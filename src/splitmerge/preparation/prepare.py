@@ -27,7 +27,7 @@ from ..problem.products import Products
 from ..problem.target import Target
 from ..run.iteration import Iteration
 from ..sparse_direct.cholesky import SparseFactor
-from ..transforms import standard
+from ..transforms import inverse_of, standard
 from ..typing import Array
 from . import matrix_free
 from .definiteness import check_B
@@ -208,7 +208,9 @@ def _setup(candidate: Candidate, workspace: Workspace, products: Products) -> Se
         products = products.solving(products.solver, explicit)
         workspace.decide(Choice.EXPLICIT, products=expected)
     prediction = None if candidate.map is Map.SWAPPED_BELOW else workspace.plan.prediction
-    return workspace.krylov(products, candidate.target, transform=standard(products), prediction=prediction)
+    inverted = products.pencil.inverse is not None and isinstance(products.solver, SparseFactor)
+    transform = inverse_of(products) if inverted else standard(products)
+    return workspace.krylov(products, candidate.target, transform=transform, prediction=prediction)
 
 
 def _deflation(workspace: Workspace) -> Setup:

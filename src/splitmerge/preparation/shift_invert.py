@@ -17,7 +17,7 @@ from ..problem.start import random_vector
 from ..problem.target import Target
 from ..solvers.estimate import is_singular
 from ..sparse_direct.ldl import SparseShifted
-from ..transforms import MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert
+from ..transforms import LumpedShiftInvert, MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert, is_lumped
 from ..transforms.shift_invert import root_of
 from ..typing import Array
 from .definiteness import has_definite_rest, massless
@@ -46,7 +46,8 @@ def _transform(
 ) -> ShiftInvert:
     """Shift-invert in the inner product of B, or for a singular B on its range."""
     if not workspace.semidefinite:
-        return ShiftInvert(products, sigma, factor)
+        kind = LumpedShiftInvert if is_lumped(products.B) else ShiftInvert
+        return kind(products, sigma, factor)
     assert products.B is not None
     rows = massless(products.B)
     if products.n > MAX_DENSE_N or has_definite_rest(products.B, rows):

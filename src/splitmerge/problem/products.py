@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import gram
 from ..linalg.rounding import Scale
 from ..system.budget import Budget
@@ -190,12 +189,11 @@ class Products:
 
     def products_whitened(self, Y: Array) -> Array:
         """`apply_whitened` for columns in Fortran order."""
-        if self.explicit is None and isinstance(self.solver, DenseFactor):
+        if self.explicit is None and self.B is not None:
             self.tally.A_products += Y.shape[1]
             self.tally.B_solves += Y.shape[1]
-            return self.solver.half_solve(
-                np.asfortranarray(self.A.times_block(self.solver.unwhiten(Y.copy(order="F"))))
-            )
+            AY = self.A.times_block(self.solver.unwhiten(Y.copy(order="F")))
+            return self.solver.half_solve(np.asfortranarray(AY))  # type: ignore[no-any-return]
         return np.array([self.apply_whitened(y) for y in Y.T]).T
 
     def products_A(self, X: Array) -> Array:

@@ -8,11 +8,15 @@ import numpy as np
 
 from ..linalg.cholesky import DenseFactor
 from ..problem.products import Products
+from ..sparse_direct.diagonal import DiagonalFactor
 from ..typing import Array
 
 
 class Whitened:
-    """y = U x for B = UᴴU (or B the identity): T = U⁻ᴴAU⁻¹, Hermitian in the Euclidean inner product."""
+    """y = U x for B = UᴴU (or B the identity): T = U⁻ᴴAU⁻¹, Hermitian in the Euclidean inner product.
+
+    U is a dense factor or a diagonal.
+    """
 
     single = True
     direct = True
@@ -21,7 +25,7 @@ class Whitened:
     def __init__(self, products: Products) -> None:
         self.products, self.n, self.dtype = products, products.n, products.dtype
         self.dimension = products.n
-        self.factor = products.solver if isinstance(products.solver, DenseFactor) else None
+        self.factor = products.solver if isinstance(products.solver, (DenseFactor, DiagonalFactor)) else None
 
     def monitored(self) -> Self:
         """The same transformation, its products counted as monitoring."""
@@ -121,5 +125,5 @@ class BInner:
 
 def standard(products: Products) -> Whitened | BInner:
     """The transformation to B⁻¹A that the solver for B allows."""
-    whitened = products.identity or isinstance(products.solver, DenseFactor)
+    whitened = products.identity or isinstance(products.solver, (DenseFactor, DiagonalFactor))
     return Whitened(products) if whitened else BInner(products)

@@ -28,11 +28,17 @@ MAX_OVERLAP = 1e-6
 
 
 def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
-    """The pairs, with those replaced whose residuals in the user's coordinates miss `tol` and rounding of A and B."""
+    """The pairs, with those replaced whose residuals in the user's coordinates miss `tol` and rounding of A and B.
+
+    As long as others of the equilibrated pair are above rounding, an iteration may improve them all.
+    """
     products, pencil = setup.given_pair, setup.given_pair.pencil
     allowed = np.maximum(tol * pairs.sizes[0], pairs.floors[0])
-    poor = np.flatnonzero(pairs.norms[0] > allowed)
+    missed = pairs.norms[0] > allowed
+    poor = np.flatnonzero(missed)
     if poor.size == 0 or pencil.scaling is None or not pencil.has_entries:
+        return pairs
+    if (pairs.norms[-1] > pairs.floors[-1])[missed].any():
         return pairs
     if pencil.dense and poor.size * products.n**3 > MAX_OPERATIONS:
         return pairs

@@ -132,7 +132,9 @@ class Span:
         X = self.S[:, :q].copy()
         AX, BX = self.products.products_A(X), self.products.products_B(X)
         values, Q = eigh(gram(X, BX), check_finite=False)
-        root = ((Q / np.sqrt(values)) @ Q.conj().T).astype(X.dtype)
+        # dependent columns leave rounding errors of either sign
+        least = float(np.finfo(X.dtype).eps) * max(float(values[-1]), float(np.finfo(X.dtype).tiny))
+        root = ((Q / np.sqrt(np.maximum(values, least))) @ Q.conj().T).astype(X.dtype)
         self.S[:, :q], self.AS[:, :q] = X @ root, AX @ root
         if not self.products.identity:
             self.BS[:, :q] = BX @ root
