@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from ..errors import OutOfTime
 from ..methods.direct import Direct
 from ..methods.setup import COUNTED_N, Setup
@@ -18,7 +20,7 @@ from ..typing import Array
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
-from .verdict import BY_LAPACK, COUNTED, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
+from .verdict import BY_LAPACK, COUNTED, INEXACT, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
 
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
@@ -148,6 +150,8 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
         return UNFINISHED
     if counted:
         return COUNTED
+    if setup.method is not None and setup.method.inner is not None and not np.isfinite(pairs.deltas).all():
+        return INEXACT
     why, probes = RANDOM_START.why, run.iteration.probes
     if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
         why = TWO_STARTS.why

@@ -25,5 +25,8 @@ RANDOM_START = Verdict(
 TWO_STARTS = Verdict(
     "probed", "the search started from two random vectors, which show a multiple eigenvalue twice, and found none"
 )
+INEXACT = Verdict(
+    "unchecked", "the inner solver that was given is too inexact for error bounds, and a search with it may miss a pair"
+)
 BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
 COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")
