@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,9 @@ def joined(products: Products, parts: Sequence[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
 
-    columns = {name: np.concatenate([getattr(part.pairs, name) for part in parts], axis=-1) for name in COLUMNS}
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part.pairs, name) for part in parts], axis=-1) for name in COLUMNS
+    }
     pairs = replace(parts[0].pairs, **columns, gaps=None, sigma=None)
     labels, clusters = 0, []
     for part in parts:

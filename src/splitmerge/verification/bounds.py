@@ -33,7 +33,7 @@ def bounds_of(pairs: Pairs, n: int) -> Bounds:
     columns = pairs.values, pairs.errors, pairs.noise, pairs.offsets
     values, errors, noise, offsets = (column.tolist() for column in columns)
     gaps = None if pairs.gaps is None else pairs.gaps.tolist()
-    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n)
+    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n, projected=pairs.projected)
 
 
 def bounds_from(
@@ -44,6 +44,8 @@ def bounds_from(
     gaps: list[float] | None,
     sigma: float | None,
     n: int,
+    *,
+    projected: bool = False,
 ) -> Bounds:
     """The same from the columns of `Pairs`, in plain floats: for a few pairs they are many times as fast as arrays."""
     distances, blur = [], None
@@ -62,7 +64,7 @@ def bounds_from(
     elif gaps is None:
         # nothing is known of what follows the last
         gaps = [abs(value - values[-1]) - errors[-1] for value in values]
-    found, angles, labels = _bounds(values, errors, noise, gaps, blur)
+    found, angles, labels = _bounds(values, errors, noise, gaps, blur, projected=projected)
     if sigma is not None:
         fractions = [width * d for width, d in zip(found, distances, strict=True)]
         found = [d * f / (1 - f) if f < 1 else math.inf for f, d in zip(fractions, distances, strict=True)]
@@ -85,9 +87,18 @@ def bound(values: Array, errors: Array, noise: Array, gaps: Array) -> Bounds:
 
 
 def _bounds(
-    v: list[float], e: list[float], w: list[float], g: list[float], blur: list[float] | None = None
+    v: list[float],
+    e: list[float],
+    w: list[float],
+    g: list[float],
+    blur: list[float] | None = None,
+    *,
+    projected: bool = True,
 ) -> tuple[list[float], list[float], list[int]]:
-    """`bound` for lists of values, errors, noise and gaps; values nearer to each other than `blur` are clusters."""
+    """`bound` for lists of values, errors, noise and gaps; values nearer to each other than `blur` are clusters.
+
+    Unless they come from a Rayleigh–Ritz projection, rounding may have mixed the vectors of a cluster.
+    """
     widths = e if blur is None else [x + y for x, y in zip(e, blur, strict=True)]
     separate = _separate(v, e, w, g, widths)
     if separate is not None:
@@ -100,19 +111,29 @@ def _bounds(
         above.append(high)
         high = min(high, *[lows[i] for i in cluster])
     low, bounds, angles, labels = -math.inf, e.copy(), [1.0] * len(v), [0] * len(v)
+    mixed = _mixed(clusters, blur, len(v))
     for label, cluster in enumerate(clusters):
         high = above[-1 - label]
         gap = min([min(high - v[i], v[i] - low, g[i]) for i in cluster])
         # a cluster is separated from the rest if its gap exceeds its residuals together
         together = e[cluster[0]] if len(cluster) == 1 else math.sqrt(sum([e[i] * e[i] for i in cluster]))
+        # vectors of a cluster are a mixture, unless they are Ritz vectors and its values are not blurred
+        exact = len(cluster) == 1 or projected
         for i in cluster:
             labels[i] = label
             if gap > together:
                 angles[i] = together / gap
-                mixed = 0.0 if len(cluster) == 1 or blur is None else blur[i]
-                bounds[i] = min(e[i], together * together / gap + w[i] + mixed)
+                bounds[i] = min(e[i], together * together / gap + w[i] + mixed[i]) if exact else e[i]
         low = max(low, *[highs[i] for i in cluster])
     return bounds, angles, labels
+
+
+def _mixed(clusters: list[list[int]], blur: list[float] | None, count: int) -> list[float]:
+    """By how much blurred values of a cluster may be exchanged."""
+    if blur is None:
+        return [0.0] * count
+    alone = {cluster[0] for cluster in clusters if len(cluster) == 1}
+    return [0.0 if i in alone else blur[i] for i in range(count)]
 
 
 def _separate(

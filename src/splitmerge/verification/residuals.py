@@ -52,7 +52,8 @@ class Pairs:
     eigenvalues that are not among these, as far as they are known; with `sigma`, of 1/(λ − σ), whose residual norms
     relative to it are `errors` and whose Rayleigh quotients differ from it by the fraction `offsets`. Without `sigma`,
     `errors` are residual norms of λ. `estimates` are `deltas` with the rounding of A and B in the user's coordinates
-    only: not bounds, but the errors to be expected. `spare` are vectors that would come next.
+    only: not bounds, but the errors to be expected. `spare` are vectors that would come next. `projected` says that
+    they are Ritz pairs, and not of a decomposition.
     """
 
     values: Array
@@ -69,6 +70,7 @@ class Pairs:
     gaps: Array | None = None
     spare: Array | None = None
     sigma: float | None = None
+    projected: bool = True
 
     def excess(self, tol: float, *, lenient: bool = False) -> float:
         """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves.
@@ -115,7 +117,7 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     if refined is None:
         # dependent vectors are no pairs, however small their residuals
         pairs.norms = np.full_like(pairs.norms, math.inf)
-    pairs.gaps = block.gaps
+    pairs.gaps, pairs.projected = block.gaps, refined is not X
     return pairs.ordered(order)
 
 
