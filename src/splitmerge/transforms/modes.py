@@ -76,7 +76,7 @@ def _linear(M: Any) -> LinearOperator:
     """M as a LinearOperator, also if it has nothing but `shape` and `@`."""
     if sp.issparse(M):
         # some formats are converted at every product
-        M = sp.csr_array(M)
+        M = M.tocsr()
     known = sp.issparse(M) or isinstance(M, np.ndarray) or hasattr(M, "matvec")
     return aslinearoperator(M) if known else LinearOperator(M.shape, matvec=lambda x: np.asarray(M @ x))
 

@@ -150,7 +150,7 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
         return UNFINISHED
     if counted:
         return COUNTED
-    if setup.method is not None and setup.method.inner is not None and not np.isfinite(pairs.deltas).all():
+    if _is_inexact(setup, pairs):
         return INEXACT
     why, probes = RANDOM_START.why, run.iteration.probes
     if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
@@ -161,6 +161,12 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if asked:
         why += "; the inertia count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)
+
+
+def _is_inexact(setup: Setup, pairs: Pairs) -> bool:
+    """Is there an inner solver of the user's that leaves pairs without error bounds?"""
+    own = setup.method is not None and setup.method.inner is not None
+    return own and not np.isfinite(pairs.deltas).all()
 
 
 def _surveyed(survey: Survey, count: int, reason: Reason) -> Verdict:
