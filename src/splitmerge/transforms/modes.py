@@ -74,11 +74,10 @@ class Reduced:
 
 def _linear(M: Any) -> LinearOperator:
     """M as a LinearOperator, also if it has nothing but `shape` and `@`."""
-    if sp.issparse(M):
-        # some formats are converted at every product
-        M = M.tocsr()
-    known = sp.issparse(M) or isinstance(M, np.ndarray) or hasattr(M, "matvec")
-    return aslinearoperator(M) if known else LinearOperator(M.shape, matvec=lambda x: np.asarray(M @ x))
+    # some sparse formats are converted at every product
+    N: Any = M.tocsr() if hasattr(M, "tocsr") else M
+    known = sp.issparse(N) or isinstance(N, np.ndarray) or hasattr(N, "matvec")
+    return aslinearoperator(N) if known else LinearOperator(M.shape, matvec=lambda x: np.asarray(M @ x))
 
 
 def reduce(A: Any, M: Any, sigma: float, mode: str, which: str) -> Reduced:
