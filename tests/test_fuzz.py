@@ -48,6 +48,7 @@ FOUND = {
     1520003138: "LOBPCG of a singular pencil",
     1610003363: "a copy that a search with inexact solves does not show",
     1910001467: "bounds of a cluster that rounding of a decomposition has mixed",
+    2020001846: "fourteen copies of zero beside an eigenvalue of a million",
     1510000205: "an interval at a fivefold zero of a graded pair",
     1510001619: "an end of an interval in a multiple zero, in single precision",
     42: "fewer Ritz pairs than wanted in LOBPCG",

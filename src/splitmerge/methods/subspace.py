@@ -39,6 +39,8 @@ class SubspaceIteration(Iteration):
     errors: Array
     # random vectors that have joined a random start
     companions: int = 0
+    # the largest |value| seen so far
+    radius: float
 
     def __init__(self) -> None:
         self.probes = 0
@@ -174,8 +176,10 @@ class SubspaceIteration(Iteration):
 
     def crowded(self) -> bool:
         """Are two of the k values equal within their errors?"""
+        size = float(np.abs(self.values[: self.k]).max(initial=0.0))
         slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
-        slack += 1e3 * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
+        # rounding of the largest values moves all others
+        slack += self.products.eps * (1e3 * size + 10 * self.radius)
         return bool((np.diff(np.sort(self.values[: self.k])) <= slack).any())
 
     def block(self) -> RitzBlock:

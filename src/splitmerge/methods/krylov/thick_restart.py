@@ -81,6 +81,11 @@ class ThickRestart(SubspaceIteration):
         self.values = self.errors = np.zeros(0)
         self.S = np.zeros((0, 0))
 
+    @property
+    def radius(self) -> float:  # type: ignore[override]
+        """The largest |value| seen so far."""
+        return self.basis.radius
+
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual, or this sine, be the goal."""
         self.goal, self.angle = goal, angle
