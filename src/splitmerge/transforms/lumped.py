@@ -16,24 +16,15 @@ from .shift_invert import ShiftInvert
 from .standard import BInner
 
 
-class LumpedShiftInvert(ShiftInvert):
-    """T = ±R(A − σB)⁻¹R, and x = (A − σB)⁻¹R y up to normalisation: inverse iteration that costs a solve each."""
+class Rooted:
+    """y = R x, its own dual, with R = diag(`root`)."""
 
-    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int = 1) -> None:
-        super().__init__(products, sigma, factor, sign)
-        assert products.B is not None
-        self.single = True
-        self.root = np.sqrt(products.B.diagonal().real)
+    root: Array
 
     def enter(self, X: Array) -> tuple[Array, Array]:
         """R X."""
         Y = np.asfortranarray(self.root[:, None] * X)
         return Y, Y
-
-    def leave(self, Y: Array) -> Array:
-        """(A − σB)⁻¹R Y, of B-norm 1."""
-        RX = self.root[:, None] * self.products.solves_K(self.factor, np.asfortranarray(self.root[:, None] * Y))
-        return np.asarray(RX / np.sqrt(column_dots(RX, RX)) / self.root[:, None])
 
     def dual(self, y: Array) -> Array:
         """The vector itself."""
@@ -42,6 +33,27 @@ class LumpedShiftInvert(ShiftInvert):
     def image(self, y: Array) -> Array:
         """R y."""
         return np.asarray(self.root * y)
+
+    def complete(self, first: Array) -> tuple[Array, Array]:
+        """The vector is its own dual."""
+        return first, first
+
+    complete_block = complete
+
+
+class LumpedShiftInvert(Rooted, ShiftInvert):
+    """T = ±R(A − σB)⁻¹R, and x = (A − σB)⁻¹R y up to normalisation: inverse iteration that costs a solve each."""
+
+    def __init__(self, products: Products, sigma: float, factor: ShiftedSolver, sign: int = 1) -> None:
+        super().__init__(products, sigma, factor, sign)
+        assert products.B is not None
+        self.single = True
+        self.root = np.sqrt(products.B.diagonal().real)
+
+    def leave(self, Y: Array) -> Array:
+        """(A − σB)⁻¹R Y, of B-norm 1."""
+        RX = self.root[:, None] * self.products.solves_K(self.factor, np.asfortranarray(self.root[:, None] * Y))
+        return np.asarray(RX / np.sqrt(column_dots(RX, RX)) / self.root[:, None])
 
     def apply(self, y: Array, z: Array) -> Array:
         """A solve between two products with R."""
@@ -52,15 +64,12 @@ class LumpedShiftInvert(ShiftInvert):
         solved = super().apply_block(Y, np.asfortranarray(self.root[:, None] * Z))
         return np.asfortranarray(self.root[:, None] * solved)
 
-    def complete(self, first: Array) -> tuple[Array, Array]:
-        """The vector is its own dual."""
-        return first, first
 
-    complete_block = complete
+class LumpedInverse(Rooted, BInner):
+    """T = R K⁻¹R for the pair (R², K) that a diagonal B and K = ±(A − σB) have become, and x = K⁻¹R y.
 
-
-class LumpedInverse(BInner):
-    """T = R K⁻¹R for the pair (R², K) that a diagonal B and K = ±(A − σB) have become, and x = K⁻¹R y."""
+    `enter` makes R X of the vectors X, which for eigenvectors is R⁻¹K X up to a factor.
+    """
 
     single = True
     dual_first = False
@@ -69,24 +78,11 @@ class LumpedInverse(BInner):
         super().__init__(products)
         self.root = np.sqrt(products.A.diagonal().real)
 
-    def enter(self, X: Array) -> tuple[Array, Array]:
-        """R X, which is R⁻¹K X up to a factor if these are eigenvectors."""
-        Y = np.asfortranarray(self.root[:, None] * X)
-        return Y, Y
-
     def leave(self, Y: Array) -> Array:
         """K⁻¹R Y, of K-norm 1."""
         RY = np.asfortranarray(self.root[:, None] * Y)
         X = self.products.solves_B(RY)[0]
         return np.asarray(X / np.sqrt(column_dots(X, RY)))
-
-    def dual(self, y: Array) -> Array:
-        """The vector itself."""
-        return y
-
-    def image(self, y: Array) -> Array:
-        """R y."""
-        return np.asarray(self.root * y)
 
     def apply(self, y: Array, z: Array) -> Array:
         """A solve between two products with R."""
@@ -98,12 +94,6 @@ class LumpedInverse(BInner):
         self.products.tally.A_products += Y.shape[1]
         solved = self.products.solves_B(np.asfortranarray(self.root[:, None] * Y))[0]
         return np.asfortranarray(self.root[:, None] * solved)
-
-    def complete(self, first: Array) -> tuple[Array, Array]:
-        """The vector is its own dual."""
-        return first, first
-
-    complete_block = complete
 
 
 def is_lumped(M: Operator | None) -> bool:
