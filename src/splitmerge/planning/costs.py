@@ -56,7 +56,7 @@ SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
 MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
 # Digits of the eigenpairs, and of a solve that has to be exact.
 DIGITS, EXACT_DIGITS = 8, 13
-# Where a search fails, LAPACK follows: after products that take this multiple of its time, and no fewer than so many;
+# Where a search fails, LAPACK follows: after products that take this multiple of its time, at least this many;
 # without the entries, after this many per unknown and a few more.
 FALLBACK_RATIO, MIN_FALLBACK_PRODUCTS = 2.0, 500
 FALLBACK_PRODUCTS, FALLBACK_MORE_PRODUCTS = 10, 1000
