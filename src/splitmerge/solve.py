@@ -132,8 +132,8 @@ def solve(
     mended = mend(A, B, b_policy)
     negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
-    if mended.Q is not None:
-        pencil = pencil.condensed_from(mended.Q, mended.dual, mended.norms)
+    if mended.times is not None:
+        pencil = pencil.condensed_from(mended.Q, mended.dual, mended.times, mended.norms)
     check_hint_size(problem.preconditioner, pencil.n)
     if problem.interval is not None:
         # most solves have no interval

@@ -245,3 +245,21 @@ def test_real_indefinite_mass(stored, options):
     K, M = (K, M) if stored == "sparse" else (K.toarray(), M.toarray())
     with pytest.raises(sm.NotPositiveDefinite):
         sm.solve(K, M, 3, rng=0, **options)
+
+
+def test_residuals_of_a_restricted_pair_are_those_of_the_given_one():
+    """A block of A on the null space of B that is a million times the rest: condensation itself rounds."""
+    rng, n, r = np.random.default_rng(5), 46, 6
+    A, X = rng.standard_normal((n, n)), rng.standard_normal((n, r))
+    A = A + A.T
+    A[r:, r:] *= 1e6
+    B = X @ X.T
+    sol = sm.solve(A, B, k=3, b_policy="restrict", rng=0)
+    U, values = sol.eigenvectors, sol.eigenvalues
+    norms = np.linalg.norm(A @ U - B @ U * values, axis=0)
+    level = (np.abs(A).sum(axis=0).max() + np.abs(values) * np.abs(B).sum(axis=0).max()) * np.linalg.norm(U, axis=0)
+    sizes = np.maximum(np.abs(values) * np.linalg.norm(B @ U, axis=0), np.finfo(float).eps ** 0.5 * level)
+    # up to the rounding of this computation
+    rounding = 100 * np.finfo(float).eps * level / sizes
+    assert (np.abs(sol.residuals - norms / sizes) <= 0.01 * norms / sizes + rounding).all()
+    assert (sol.reason is sm.Reason.RESIDUAL) == bool((sol.residuals <= 1e-8).all())

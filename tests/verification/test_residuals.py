@@ -52,17 +52,17 @@ class TestExcess:
         pairs = pairs_with([[4e-8], [2e-9]], [[1.0], [1.0]], [[5e-8], [1e-10]])
         assert pairs.excess(TOL) == pytest.approx(4.0)
         assert pairs.excess(TOL, lenient=True) == pytest.approx(0.8)
-        # the rule itself is met in the coordinates of the pencil
-        assert pairs.met(TOL)
+        # excused by rounding is not met
+        assert not pairs.met(TOL)
 
     def test_rounding_in_the_last_coordinates_excuses_both(self):
         pairs = pairs_with([[4e-8], [9e-11]], [[1.0], [1.0]], [[0.0], [1e-10]])
         assert pairs.excess(TOL) == 1
         assert pairs_with([[4e-8], [2e-10]], [[1.0], [1.0]], [[0.0], [1e-10]]).excess(TOL) == pytest.approx(4.0)
 
-    def test_met_in_the_last_coordinates(self):
-        assert not pairs_with([[1e-9], [3e-8]], [[1.0], [1.0]], [[0.0], [1.0]]).met(TOL)
-        assert pairs_with([[3e-8], [1e-9]], [[1.0], [1.0]], [[0.0], [0.0]]).met(TOL)
+    def test_met_in_all_coordinates(self):
+        for norms, met in (([1e-9, 3e-8], False), ([3e-8, 1e-9], False), ([2e-9, 1e-9], True)):
+            assert pairs_with([[norm] for norm in norms], [[1.0], [1.0]], [[0.0], [1.0]]).met(TOL) == met
 
 
 def setup_of(A, B, k, **question):

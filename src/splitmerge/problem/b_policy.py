@@ -96,7 +96,7 @@ def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, siz
 class Mended:
     """The modified pair and the change of basis: u = Q z and z = `dual`ᴴu, where Q = None is the identity.
 
-    Beside a Q, `norms` are the 1-norms of the given A and B.
+    Beside a Q, `times` applies the given A to columns, and `norms` are the 1-norms of the given A and B.
     """
 
     A: Any
@@ -104,6 +104,7 @@ class Mended:
     report: BReport | None = None
     Q: Any = None
     dual: Any = None
+    times: Callable[[Array], Array] | None = None
     norms: tuple[float, float] = (0.0, 0.0)
 
 
@@ -160,7 +161,7 @@ def _restrict(A: Any, op: Operator) -> Mended:
         reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
         reduced = (reduced + reduced.conj().T) / 2
     norms = M.norm / abs(M.scale), op.norm / op.scale
-    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale, norms)
+    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale, lambda U: M.in_double(U) / M.scale, norms)
 
 
 def _condensed(A: Operator, Q: Any, N: Any) -> Any:

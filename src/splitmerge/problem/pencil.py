@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from functools import cached_property
 from typing import Any, NoReturn
@@ -25,7 +26,8 @@ class Pencil:
     `unit` times an eigenvalue of this (scaled) pair is the user's; it is negative for a negated A. `scaling` is the
     diagonal D of an equilibrated pair (DAD, DBD), or None. B-orthonormal vectors times `length` are B-orthonormal for
     the user's B. `norms` are the 1-norms of A and B before they were equilibrated. `inverse` is (σ, sign) when this is
-    the pair (B, ±(A − σB)) of another (A, B). `condensed` is (Q, B Q) when this is the pair (QᴴAQ, I) of a singular B.
+    the pair (B, ±(A − σB)) of another (A, B). `condensed` is Q, B Q and a function that applies A when this is the pair
+    (QᴴAQ, I) of a singular B.
 
     >>> import numpy as np
     >>> pencil = Pencil(np.diag([1.0, 2.0]), np.diag([1.0, 4.0]))
@@ -47,7 +49,7 @@ class Pencil:
     eps: float
     kernels: Kernels
     inverse: tuple[float, int] | None
-    condensed: tuple[Any, Any] | None
+    condensed: tuple[Any, Any, Callable[[Array], Array]] | None
 
     def __init__(self, A: Any, B: Any = None, *, negate: bool = False, equilibrate: bool = False) -> None:
         A, B = as_pair(A, B)
@@ -133,22 +135,22 @@ class Pencil:
         """The user's columns in the coordinates of this pencil."""
         return X if self.scaling is None else np.asarray((X.T / self.scaling).T)
 
-    def user_figures(self, R: Array, X: Array, BX: Array) -> tuple[Array, Array, Array]:
-        """Residuals, vectors and their products with B in the user's coordinates."""
+    def user_figures(self, R: Array, X: Array, BX: Array, values: Array) -> tuple[Array, Array, Array]:
+        """Residuals, vectors and their products with B in the user's coordinates; for a condensed pair from its A."""
         if self.condensed is None:
             return self.from_vectors(R), self.vectors_of(X), self.from_vectors(BX)
-        # condensation makes residuals orthogonal to the null space of B
-        Q, BQ = self.condensed
-        return np.asarray(BQ @ R), np.asarray(Q @ X), np.asarray(BQ @ X)
+        Q, BQ, times = self.condensed
+        U, BU = np.asarray(Q @ X), np.asarray(BQ @ X)
+        return times(U) * self.A.scale - BU * values, U, BU
 
     @property
     def coordinates(self) -> int:
         """How many systems of coordinates are verified: the user's, and that of this pair if it is another one."""
         return 1 if self.scaling is None and self.condensed is None else 2
 
-    def condensed_from(self, Q: Any, BQ: Any, norms: tuple[float, float]) -> Pencil:
-        """This pair as (QᴴAQ, I) of an (A, B) with these 1-norms."""
-        return self._derived(condensed=(Q, BQ), norms=(norms[0] * abs(self.A.scale), norms[1]))
+    def condensed_from(self, Q: Any, BQ: Any, times: Callable[[Array], Array], norms: tuple[float, float]) -> Pencil:
+        """This pair as (QᴴAQ, I) of an (A, B) with these 1-norms, where `times` applies A."""
+        return self._derived(condensed=(Q, BQ, times), norms=(norms[0] * abs(self.A.scale), norms[1]))
 
     def negated(self) -> Pencil:
         """The pair (−A, B)."""

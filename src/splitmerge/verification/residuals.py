@@ -100,8 +100,8 @@ class Pairs:
         return replace(self, **columns, gaps=None if self.gaps is None else self.gaps[chosen])
 
     def met(self, tol: float) -> bool:
-        """Are all residuals within the tolerance, in the last coordinates without regard to rounding?"""
-        return bool((self.norms[-1] <= tol * self.sizes[-1]).all())
+        """Are all residuals within the tolerance, in all coordinates and without regard to rounding?"""
+        return bool((self.norms <= tol * self.sizes).all())
 
 
 def measured(setup: Setup, block: RitzBlock) -> Pairs:
@@ -257,7 +257,7 @@ def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:
     R = R - BX * values
     figures = np.zeros((values.size, 9))
     figures[:, 0] = values
-    for column, M in enumerate(pencil.user_figures(R, X, BX), start=3):
+    for column, M in enumerate(pencil.user_figures(R, X, BX, values), start=3):
         figures[:, column] = column_norms(M)
     if pencil.coordinates == 2:
         for column, M in enumerate((R, X, BX), start=6):
