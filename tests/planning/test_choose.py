@@ -146,7 +146,22 @@ class TestLargest:
     @pytest.mark.parametrize("kind", ["dense", "operator"])
     def test_one_pair_after_the_other(self, kind, which, method):
         for n in (SMALL, LARGE):
-            assert plan_of(kind, n, 3, which, method=method) == Plan((Candidate(DEFLATION),))
+            plan = plan_of(kind, n, 3, which, method=method)
+            assert plan == Plan((Candidate(DEFLATION),), forms_B=kind == "operator")
+
+    @pytest.mark.parametrize(
+        ("n", "options", "forms"),
+        [
+            (1000, {"method": sm.Power()}, True),
+            (1001, {"method": sm.Power()}, False),
+            (1000, {"method": sm.Power(sm.ConjugateGradient(30))}, False),
+            (1000, {"method": sm.Power(), "preconditioner": sm.Diagonal()}, False),
+            (1000, {"method": sm.Power(), "identity": True}, False),
+        ],
+        ids=str,
+    )
+    def test_entries_of_a_small_operator_B(self, n, options, forms):
+        assert plan_of("operator", n, **options).forms_B is forms
 
     def test_prediction(self):
         """Of B, for a pair that is large enough to think about it."""
@@ -412,6 +427,9 @@ class TestFallback:
     def test_not_where_an_iteration_is_asked_for(self, options):
         (only,) = whole_plan("sparse", LARGE, **options).candidates
         assert only == Candidate(KRYLOV)
+
+    def test_behind_a_search_that_ends_before_its_limit_of_steps(self):
+        assert whole_plan("sparse", LARGE, max_steps=10**6) == whole_plan("sparse", LARGE)
 
     @pytest.mark.parametrize(("kind", "n"), [("sparse", 2000), ("operator", 1000)])
     def test_not_for_large_problems(self, kind, n):

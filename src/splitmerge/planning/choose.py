@@ -39,7 +39,7 @@ MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 def choose(problem: Problem, pencil: Pencil) -> Plan:
     """The candidates for the k wanted pairs, in the order in which they are tried."""
     if problem.method is not None and not problem.method.subspace:
-        return Plan((Candidate(Engine.DEFLATION),))
+        return Plan((Candidate(Engine.DEFLATION),), forms_B=_forms_B_once(problem, pencil))
     lapack = _suits_lapack(problem, pencil)
     return (None if lapack else _unfactorised(problem, pencil)) or _chosen(problem, pencil, lapack=lapack)
 
@@ -78,11 +78,13 @@ def _chosen(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
 
 
 def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
-    """The plan with LAPACK as the last candidate where nothing asks for an iteration and n is small enough."""
+    """The plan with LAPACK as the last candidate where n is small enough, unless the user ends the search before."""
     last = FALLBACK_N if pencil.has_entries else FORMED_N
-    if problem.method is not None or problem.limited or pencil.n > last:
+    if problem.method is not None or problem.stop is not None or pencil.n > last:
         return plan
     limit = fallback_products(pencil, problem.k)
+    if problem.max_steps is not None and problem.max_steps <= limit:
+        return plan
     candidates = [candidate._replace(max_products=limit) for candidate in plan.candidates]
     if any(candidate.engine is Engine.LAPACK for candidate in candidates):
         return plan._replace(candidates=tuple(candidates))
@@ -128,6 +130,12 @@ def _forms_B(problem: Problem, pencil: Pencil, *, lapack: bool) -> bool:
     if pencil.B is None or lapack:
         return lapack and pencil.B is not None and pencil.B.kind != "dense"
     return problem.interval is not None and pencil.B.matrix is None and pencil.n <= FORMED_N
+
+
+def _forms_B_once(problem: Problem, pencil: Pencil) -> bool:
+    """Are the entries of an operator B, for a Cholesky factorisation, cheaper than some solves by conjugate gradients?"""
+    free = problem.method.inner is None and problem.preconditioner is None
+    return free and pencil.B is not None and pencil.B.matrix is None and pencil.n <= FORMED_N
 
 
 def _forms_all(problem: Problem, pencil: Pencil) -> bool:

@@ -223,6 +223,8 @@ def _deflation(workspace: Workspace) -> Setup:
     memory = method.setup(products.setup, rng)
     which = workspace.problem.which
     workspace.decide(Choice.DEFLATION, which=which, method=method)
+    if workspace.plan.forms_B:
+        workspace.decide(Choice.FORMED_B, n=products.n)
     if inner is None:
         workspace.decide(Choice.IDENTITY)
     else:
