@@ -98,11 +98,11 @@ def carry_out(
 
 
 def _results(pool: ProcessPoolExecutor, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
-    """Each job with its result, in order of completion."""
+    """Each job with its result, in order of completion; a failure is raised behind what else is complete."""
     running: dict[Future[Any], Job] = {pool.submit(job.function, *job.arguments): job for job in jobs}
     while running:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
+        for future in sorted(done, key=lambda future: future.exception() is not None):
             yield running.pop(future), future.result()
 
 
