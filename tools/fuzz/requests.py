@@ -209,7 +209,9 @@ def solve_request(rng: Rng, problem: Problem, reference: Reference | None, given
     _target(rng, request, reference, any_target="method" not in options or accelerated)
     _extras(rng, request, problem, reference, given)
     if "method" in options:
-        options.setdefault("max_steps", STEPS_OF_FIRST_ORDER if first_order else STEPS_OF_A_SUBSPACE)
+        # 20,000 steps of a method that were asked for take their time
+        most = STEPS_OF_FIRST_ORDER if first_order else STEPS_OF_A_SUBSPACE
+        options["max_steps"] = min(options.get("max_steps", most), most)
     if problem.rank is not None or rng.random() < 0.03:
         options["b_policy"] = str(rng.choice(["error", "ridge", "restrict"]))
     _limits(request, given, problem)
