@@ -10,6 +10,9 @@ import splitmerge as sm
 from checking import each_route, operator_of, refuse
 from pairs import N, pair
 
+# the entries of a smaller operator would be computed
+LARGE = np.diag(np.arange(1.0, 1002.0)), np.diag(np.full(1001, 2.0))
+
 each_with_inner = pytest.mark.parametrize("method", [sm.Accelerated, sm.SplitMerge, sm.Power])
 
 
@@ -59,11 +62,11 @@ class TestSolvers:
         refuse("entries|diagonal", A, operator_of(B), method=method(inner=inner))
 
     def test_mirror_descent_on_an_operator(self):
-        A, B = pair()
+        A, B = LARGE
         refuse("entries|diagonal", A, operator_of(B), method=sm.MirrorDescent())
 
     def test_trace_bound_of_an_operator(self):
-        A, B = pair()
+        A, B = LARGE
         message = refuse("diagonal", A, operator_of(B), method=sm.GradientDescent(curvature=sm.TraceBound()))
         assert re.search(r"\bB\b", message)
 

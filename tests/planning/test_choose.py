@@ -155,7 +155,6 @@ class TestLargest:
             (1000, {"method": sm.Power()}, True),
             (1001, {"method": sm.Power()}, False),
             (1000, {"method": sm.Power(sm.ConjugateGradient(30))}, False),
-            (1000, {"method": sm.Power(), "preconditioner": sm.Diagonal()}, False),
             (1000, {"method": sm.Power(), "identity": True}, False),
         ],
         ids=str,

@@ -39,7 +39,7 @@ MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 def choose(problem: Problem, pencil: Pencil) -> Plan:
     """The candidates for the k wanted pairs, in the order in which they are tried."""
     if problem.method is not None and not problem.method.subspace:
-        return Plan((Candidate(Engine.DEFLATION),), forms_B=_forms_B_once(problem, pencil))
+        return Plan((Candidate(Engine.DEFLATION),), forms_B=_forms_B_to_factorise(problem, pencil))
     lapack = _suits_lapack(problem, pencil)
     return (None if lapack else _unfactorised(problem, pencil)) or _chosen(problem, pencil, lapack=lapack)
 
@@ -132,10 +132,10 @@ def _forms_B(problem: Problem, pencil: Pencil, *, lapack: bool) -> bool:
     return problem.interval is not None and pencil.B.matrix is None and pencil.n <= FORMED_N
 
 
-def _forms_B_once(problem: Problem, pencil: Pencil) -> bool:
-    """Are the entries of an operator B, for a Cholesky factorisation, cheaper than some solves by conjugate gradients?"""
-    free = problem.method.inner is None and problem.preconditioner is None
-    return free and pencil.B is not None and pencil.B.matrix is None and pencil.n <= FORMED_N
+def _forms_B_to_factorise(problem: Problem, pencil: Pencil) -> bool:
+    """Is B a small operator, whose entries cost fewer products than the solves by conjugate gradients would?"""
+    operator = pencil.B is not None and pencil.B.matrix is None
+    return operator and problem.method.inner is None and pencil.n <= FORMED_N
 
 
 def _forms_all(problem: Problem, pencil: Pencil) -> bool:
