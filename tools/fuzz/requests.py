@@ -82,7 +82,9 @@ def _stop(rng: Rng, request: Request, reference: Reference | None) -> tuple[Any,
     a, b = 10.0 ** -rng.uniform(2, 10, 2)
     residual = sm.Residual(float(a))
     kind = int(rng.integers(7))
-    if kind == 6 and reference is not None and "interval" not in request.options:
+    known = reference is not None and "interval" not in request.options and request.k <= reference.values.size
+    if kind == 6 and known:
+        assert reference is not None
         wanted, _ = solve_order(reference.values, request.which, request.sigma, request.k)
         return sm.SineAngle(double(reference.vectors[:, wanted]), 1e-5), None, False
     rules: list[tuple[Any, float | None, bool]] = [
