@@ -28,6 +28,8 @@ COUNTED_TWICE_N = 200
 COUNTED_SPARSE_N = 15_000
 # Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
 PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
+# From this n on a product with a sparse matrix costs less than to orthogonalise its result.
+CHEAP_PRODUCTS_N = 2000
 
 
 class Inverse(NamedTuple):
@@ -131,9 +133,10 @@ class Setup(NamedTuple):
 
     @property
     def cheap(self) -> bool:
-        """Do products of the search cost next to nothing: with a sparse A and without any solve?"""
+        """Do products cost less than to orthogonalise: with a large sparse A and without any solve?"""
         transform = self.transform
-        return transform is not None and transform.single and transform.direct and self.products.A.kind == "sparse"
+        plain = transform is not None and transform.single and transform.direct
+        return plain and self.products.A.kind == "sparse" and self.products.n >= CHEAP_PRODUCTS_N
 
     @property
     def shift_invert(self) -> ShiftInvert | None:

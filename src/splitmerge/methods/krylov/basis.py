@@ -20,33 +20,22 @@ from ...problem.target import Target
 from ...system.interrupt import uninterrupted
 from ...transforms import Transform
 from ...typing import Array
-from .waiting import Waiting
+from .recurrence import Recurrence
 
 # Rows rotated at a time in a restart, which bounds the memory of the copy.
 ROTATED_ROWS = 256
 
-# Semi-orthogonality (Simon 1984): reorthogonalise beyond eps^(2/3); discard the steps since the last check beyond
-# eps^(1/2), up to which H is the projection to rounding.
-REORTHOGONALISE_EXPONENT, DISCARD_EXPONENT = 2 / 3, 1 / 2
 
-
-class Basis(Waiting):
+class Basis(Recurrence):
     """Grows by a block a call of `expand`; holds at most `capacity` columns before it has to be restarted."""
 
     def __init__(self, transform: Transform, capacity: int, target: Target, rng: np.random.Generator) -> None:
         super().__init__(transform, capacity, rng)
         self.target = target
-        self.H = np.zeros((self.capacity, self.capacity), self.coupling.dtype)
-        # the largest |value| and the least Rayleigh quotient seen so far
-        self.radius, self.lowest = 0.0, np.inf
         # a least Rayleigh quotient that is known beforehand
         self.known = np.inf
-        self.products = 0
-        self.tridiagonal = True
         # components of the residuals of a start that are this small relative to its values are not pursued
         self.negligible = 0.0
-        # reorthogonalise only when semi-orthogonality is lost; it was not up to the size `sound`
-        self.loose, self.sound = False, 0
 
     @property
     def shift(self) -> float:
@@ -80,76 +69,9 @@ class Basis(Waiting):
     def grow(self, count: int) -> int:
         """Make up to `count` products; return by how many columns V grew (negative if steps were discarded)."""
         before = self.size
-        if self.width == 1 and self.reach <= 1 and self.transform.single and self.size < self.capacity - 1:
-            self._recur(count)
-        else:
+        if not self._recur(count):
             self.expand()
         return self.size - before
-
-    def _recur(self, count: int) -> None:
-        """The three-term recurrence for single vectors that are their own duals, without a call per step.
-
-        It ends early where the basis is full, on breakdown and on cancellation.
-        """
-        V, H, apply, loose = self.V, self.H, self.transform.apply, self.loose
-        dot, norm, axpy, gemv, coefficients = self.dot, self.norm, self.axpy, self.gemv, self.coefficients
-        size = self.size
-        v = V[:, size]
-        before, beta = (V[:, size - 1], float(self.coupling[0, 0].real)) if self.reach else (v, 0.0)
-        odd: Array | None = None
-        cancelled = max(1e-6, 100 * self.eps)
-        try:
-            for j in range(size, min(size + count, self.capacity - 1)):
-                w = apply(v, v)
-                alpha = dot(v, w)
-                axpy(v, w, a=-alpha)
-                axpy(before, w, a=-beta)
-                H[j, j] = alpha
-                if j:
-                    H[j, j - 1] = beta
-                self.size, self.reach = j + 1, 1
-                self.products += 1
-                self.lowest = min(self.lowest, alpha)
-                if abs(alpha) > self.radius:
-                    self.radius = abs(alpha)
-                length = norm(w)
-                if not loose or length <= 1e-3 * self.radius:
-                    columns = V[:, : j + 1]
-                    c = coefficients(1.0, columns, w, trans=self.trans)
-                    gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
-                    length = norm(w)
-                    if norm(c) > cancelled * length or length <= 10 * self.eps * self.radius:
-                        odd = w
-                        break
-                before, v, beta = v, V[:, j + 1], length
-                np.multiply(w, 1 / length, out=v)
-        finally:
-            # also after an interrupt
-            if self.size > size:
-                self.coupling = np.array([[beta]])
-        if odd is not None:
-            self.width = 0
-            self._wait(odd, odd, self.radius)
-        elif loose:
-            self._tighten()
-
-    def _tighten(self) -> None:
-        """Check semi-orthogonality of the waiting vector; once it is lost, reorthogonalise in every step."""
-        j, V = self.size, self.V
-        c = self.coefficients(1.0, V[:, :j], V[:, j], trans=self.trans)
-        apart = float(np.abs(c).max())
-        if apart <= self.eps**REORTHOGONALISE_EXPONENT:
-            self.sound = j
-            return
-        self.loose = False
-        if apart > self.eps**DISCARD_EXPONENT:
-            # the steps since the last check are discarded, as their vectors have components in the basis
-            self.size, self.reach = self.sound, min(self.sound, 1)
-            self.coupling = self.H[self.sound : self.sound + 1, self.sound - self.reach : self.sound].copy()
-        beta, self.width = self.coupling, 0
-        w = V[:, self.size].copy()
-        self._wait(w, w, 0.0)
-        self.coupling = beta
 
     def expand(self) -> None:
         """Multiply the waiting block by T; its new component waits for the next call."""

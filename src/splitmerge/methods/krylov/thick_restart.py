@@ -17,9 +17,9 @@ from ..subspace import SubspaceIteration
 from .basis import Basis
 from .ritz_pair import RitzPair
 
-# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products. Fewer from this n on,
-# where products cost less than to orthogonalise against them.
-EXTRA_COLUMNS, FEWER_COLUMNS, FEWER_COLUMNS_N = 44, 16, 2000
+# Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
+# less than to orthogonalise.
+EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
 
 # A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
 # spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
@@ -53,8 +53,7 @@ class ThickRestart(SubspaceIteration):
         self.transform, self.k, self.target = setup.transform, setup.k, setup.target
         self.products = self.transform.products
         self.scale = self.products.scale
-        few = setup.cheap and self.k > 1 and self.transform.n >= FEWER_COLUMNS_N
-        extra = FEWER_COLUMNS if few else EXTRA_COLUMNS
+        extra = FEWER_COLUMNS if setup.cheap and self.k > 1 else EXTRA_COLUMNS
         capacity = 2 * self.k + extra if max_basis is None else max_basis
         self.companions = setup.companions
         # a new start with all k vectors takes 3k columns
