@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 from scipy.sparse.linalg import eigsh as scipy_eigsh
 
 import splitmerge as sm
 from covering import parametrise
+from pairs import pair_of
 
 SIGMA, K = 0.4, 2
 # Eigenvalues of the semidefinite matrix, by its size.
@@ -123,3 +125,33 @@ def test_refused_with_the_name_of_the_matrix(name, n):
     A, M, mode, pattern = REFUSED[name]
     with pytest.raises(ValueError, match=pattern):
         sm.eigsh(A(n), K, M(n), SIGMA, mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["normal", "cayley", "buckling"])
+@pytest.mark.parametrize("units", [(900, 0), (-900, 0), (0, 900), (498, -498), (-498, 498)], ids=str)
+def test_entries_of_extreme_sizes(mode, units):
+    """Powers of two change the eigenvalues by a power of two."""
+    a, m = (2.0**exponent for exponent in units)
+    A, M = pair_of(np.arange(1.0, 13.0))
+    plain, scaled = (
+        sm.eigsh(s * A, 2, t * M, 3.3 * (s / t), mode=mode, return_eigenvectors=False) for s, t in ((1, 1), (a, m))
+    )
+    np.testing.assert_allclose(scaled / (a / m), plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", [26, 27, 58])
+@pytest.mark.parametrize("exponent", [-900, 0, 900])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_an_OPinv_of_another_M(kind, exponent, seed):
+    """A singular M beside the inverse for a definite one: the right pairs, or an error, and no infinite eigenvalue."""
+    A, M = pair_of(np.arange(1.0, 13.0))
+    unit = 2.0**exponent
+    K = np.linalg.inv(A - 3.3 * M) / unit
+    singular = kind(np.diag(np.r_[0.0, np.ones(11)]))
+    try:
+        w, v = sm.eigsh(
+            kind(A * unit), 2, singular, 3.3 * unit, OPinv=LinearOperator(K.shape, lambda x: K @ x), rng=seed
+        )
+    except (ArpackNoConvergence, ValueError):
+        return
+    assert np.linalg.norm(A @ v - singular @ v * (w / unit), axis=0).max() <= 1e-6 * np.abs(A).max()

@@ -199,7 +199,7 @@ def measured_columns(products: Products, vectors: Array, inverse: Inverse | None
         np.array(levels[-1].deltas),
         np.array(levels[-1].noise),
         table[:, 2],
-        np.array(levels[-1].deltas) - levels[-1].noise + levels[0].noise,
+        np.array(_expected(levels[-1], levels[0])),
         sigma=sigma,
     )
 
@@ -212,6 +212,12 @@ class Levels(NamedTuple):
     residuals: list[float]
     deltas: list[float]
     noise: list[float]
+
+
+def _expected(own: Levels, given: Levels) -> list[float]:
+    """The deltas of a system of coordinates with the noise of another one in place of its own."""
+    errors = zip(own.deltas, own.noise, given.noise, strict=True)
+    return [delta - noise + other if math.isfinite(delta) else delta for delta, noise, other in errors]
 
 
 def levels_of(
@@ -237,7 +243,8 @@ def levels_of(
         if sigma is not None:
             error = abs(value - sigma) * error / (1 - error) if error < 1 else math.inf
         levels.sizes.append(size)
-        levels.floors.append(unit * level * length)
+        # rounding does not excuse a vector whose product with B is rounding: it belongs to an infinite eigenvalue
+        levels.floors.append(unit * level * length if image > unit * B_norm * length else 0.0)
         levels.residuals.append(relative(norm, max(size, root * level * length)))
         levels.deltas.append(error + noise)
         levels.noise.append(noise)
