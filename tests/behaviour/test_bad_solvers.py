@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
@@ -31,6 +32,19 @@ class TestSolvers:
         A, B = pair()
         w = np.linalg.solve(B, np.ones(N))
         refuse("UserSolve", A, B, method=method(inner=sm.UserSolve(lambda b: w * b.sum() / N)))
+
+    @each_with_inner
+    def test_an_exact_one_for_a_badly_scaled_B(self, method):
+        """It solves with the B that was given, not with the equilibrated one."""
+        A, B = pair()
+        d = np.geomspace(1, 1e4, N)
+        A, B = (d[:, None] * M * d for M in (A, B))
+        inner = sm.UserSolve(lambda b: np.linalg.solve(B, b))
+        sol = sm.solve(A, B, method=method(inner=inner), rng=0)
+        exact = scipy.linalg.eigh(A, B, eigvals_only=True)[-1]
+        assert sol.eigenvalues[0] == pytest.approx(exact, rel=1e-8)
+        Minv = LinearOperator(B.shape, matvec=inner.function, dtype=float)
+        assert sm.eigsh(A, 1, M=B, Minv=Minv, which="LA")[0][0] == pytest.approx(exact, rel=1e-8)
 
     @pytest.mark.parametrize(
         "function", [lambda b: b[:-1], lambda b: b[:, None], lambda b: 1.0], ids=["short", "column", "scalar"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 
 import splitmerge as sm
@@ -110,3 +111,25 @@ def test_a_null_space_of_both_that_A_couples_is_refused():
     A = np.array([[1.0, 1.0], [1.0, 0.0]])
     with pytest.raises(sm.NotPositiveDefinite, match="infinity cannot be separated"):
         mend(A, np.diag([1.0, 0.0]), "restrict")
+
+
+@pytest.mark.parametrize("shuffle", [0, 1, 2])
+def test_interleaved_blocks(shuffle):
+    """The blocks of a sparse B are decomposed one by one, in whatever order their rows are."""
+    rng = np.random.default_rng(shuffle)
+    B = np.zeros((12, 12))
+    start = 0
+    for size, rank in ((5, 3), (4, 4), (3, 1)):
+        F = rng.standard_normal((size, rank))
+        B[start : start + size, start : start + size] = F @ F.T
+        start += size
+    order = rng.permutation(12)
+    B = B[np.ix_(order, order)]
+    A = rng.standard_normal((12, 12))
+    A = A @ A.T + np.eye(12)
+    mended = mend(sp.csr_array(A), sp.csr_array(B), "restrict")
+    Q = mended.Q.toarray() if sp.issparse(mended.Q) else mended.Q
+    np.testing.assert_allclose(Q.T @ B @ Q, np.eye(8), atol=1e-10)
+    # of (B, A), those that are not zero
+    finite = 1 / scipy.linalg.eigh(B, A, eigvals_only=True)[:3:-1]
+    np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-8)

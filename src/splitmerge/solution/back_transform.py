@@ -47,12 +47,15 @@ def present(
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))
+    with np.errstate(over="ignore"):
+        # beyond the largest number it is infinite; + 0.0 turns −0.0 into 0.0
+        eigenvalues = (pairs.values * pencil.unit + 0.0).astype(real)
+        error_bounds = bounds.values * abs(pencil.unit)
     return Solution(
-        # + 0.0 turns −0.0 into 0.0
-        eigenvalues=(pairs.values * pencil.unit + 0.0).astype(real),
+        eigenvalues=eigenvalues,
         eigenvectors=_vectors(mended, pencil, pairs),
         residuals=pairs.residuals,
-        error_bounds=bounds.values * abs(pencil.unit),
+        error_bounds=error_bounds,
         angle_bounds=bounds.angles,
         clusters=bounds.clusters,
         converged=verified.reason.converged,

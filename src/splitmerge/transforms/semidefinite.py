@@ -114,13 +114,16 @@ def _clear_of_eigenvalues(A: Array, M: Array, sigma: float) -> tuple[float, Arra
 
 def _inverted(K: Array, L: Array) -> tuple[Array, Array]:
     """The eigenvalues θ of LᴴK⁻¹L, and vectors x with K⁻¹LLᴴx = θx and ‖Lᴴx‖ = 1."""
+    # squares of the entries of a very large or small L would overflow or vanish
+    size = float(np.abs(L).max(initial=0.0)) or 1.0
+    L = L / size
     X = solve(K, L, assume_a="her" if K.dtype.kind == "c" else "sym")
     C = L.conj().T @ X
     # the upper triangle: LAPACK then keeps the small components of a C whose rows grow downwards
     theta, Y = eigh((C + C.conj().T) / 2, lower=False)
     X = X @ Y
     lengths = np.linalg.norm(L.conj().T @ X, axis=0)
-    return theta, X / np.where(lengths > 0, lengths, 1.0)
+    return theta * size * size, X / np.where(lengths > 0, lengths, 1.0) / size
 
 
 def is_operator(matrix: Any) -> bool:

@@ -20,10 +20,12 @@ def standing(A: Any, M: Any, values: Array, vectors: Array, tol: float) -> Array
     left = as_dense(adapt(A, "A"))
     right = None if M is None else as_dense(adapt(M, "M"))
     finite = np.isfinite(values)
-    values = np.where(finite, values, 0.0)
-    scale = 1.0 if right is None else right.scale
-    MV = vectors if right is None else right.matrix @ vectors / scale
-    errors = norms(left.matrix @ vectors / left.scale - MV * values)
-    sizes = abs(left.norm / left.scale) + np.abs(values) * (1.0 if right is None else abs(right.norm / scale))
-    floors = LAPACK_UNITS * float(np.finfo(left.dtype).eps) * sizes * norms(vectors)
-    return np.asarray((errors <= np.maximum(tol * np.abs(values) * norms(MV), floors)) | ~finite)
+    # all in terms of the scaled pair and of vectors near 1, whose squares neither overflow nor underflow
+    thetas = np.where(finite, values, 0.0) * left.scale / (1.0 if right is None else right.scale)
+    largest = np.abs(vectors).max(axis=0)
+    V = vectors / np.where(largest > 0, largest, 1.0)
+    MV = V if right is None else right.matrix @ V
+    errors = norms(left.matrix @ V - MV * thetas)
+    sizes = left.norm + np.abs(thetas) * (1.0 if right is None else right.norm)
+    floors = LAPACK_UNITS * float(np.finfo(left.dtype).eps) * sizes * norms(V)
+    return np.asarray((errors <= np.maximum(tol * np.abs(thetas) * norms(MV), floors)) | ~finite)
