@@ -93,6 +93,14 @@ def test_shift_on_an_eigenvalue_in_buckling_mode(n):
     np.testing.assert_allclose(w, [SIGMA, 2], rtol=1e-12)
 
 
+@pytest.mark.parametrize(("which", "expected"), [("LM", [4, 5, 6]), ("LA", [5, 6, 7]), ("SA", [2, 3, 4])])
+@pytest.mark.parametrize("n", [8, 30, 150])
+def test_shift_on_an_eigenvalue_beside_a_singular_M(n, which, expected):
+    A, M = np.diag(np.arange(1.0, n + 1)), np.diag(np.r_[0.0, np.ones(n - 1)])
+    w = sm.eigsh(A, 3, M, 5.0, which=which, return_eigenvectors=False)
+    np.testing.assert_allclose(np.sort(w), expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize("sigma", [1e-6, -1e6])
 def test_shift_of_another_size_than_the_spectrum_in_buckling_mode(sigma):
     A, M = _pair("condition 1e12", 40, "buckling")
