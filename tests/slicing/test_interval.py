@@ -15,6 +15,7 @@ import splitmerge as sm
 from checking import choices, dense, figures_of, operator_of
 from pairs import pair_of
 from splitmerge import Reason
+from splitmerge.planning.decision import Choice
 from splitmerge.slicing import interval as slicing
 from splitmerge.slicing import sweep
 from splitmerge.slicing.slices import slices
@@ -334,12 +335,18 @@ class TestStopping:
         steps = []
         sol = sm.solve(GRID, interval=(0, 0.9), callback=steps.append, rng=0)
         assert len(sol.history) == len(steps)
-        # the pairs of each slice are numbered on from those of the slice before it
-        assert (np.diff(sol.history.pair) >= 0).all()
         assert sol.history.pair.max() == sol.eigenvalues.size - 1
         with pytest.raises(sm.NotConverged) as caught:
             sm.solve(GRID, interval=(0, 0.9), callback=lambda state: True, rng=0)
         assert caught.value.solution.reason is Reason.CALLBACK
+
+    def test_pairs_of_a_slice_are_numbered_on_from_those_before_it(self):
+        A = sp.diags_array(np.arange(1.0, 2001.0))
+        sol = sm.solve(A, interval=(100.5, 170.5), callback=lambda state: None, rng=0)
+        (sliced,) = (decision for decision in sol.decisions if decision.choice is Choice.SLICED)
+        assert len(sliced["slices"]) > 1
+        assert (np.diff(sol.history.pair) >= 0).all()
+        assert sol.history.pair.max() == 69
 
     def test_memory(self, monkeypatch):
         monkeypatch.setattr(sweep, "free_memory", lambda: 1e4)
