@@ -72,3 +72,13 @@ def test_indefinite_matrices_are_refused():
     for B in (-grid(SIDE), grid(SIDE) - 2 * sp.eye_array(SIDE**2)):
         with pytest.raises(sm.NotPositiveDefinite, match="B is not positive definite"):
             cycle_of(B.tocsr())
+
+
+def test_the_global_generator_is_left_as_it_was():
+    """PyAMG draws from it; the set-up is reproducible, and what the caller draws does not depend on it."""
+    np.random.seed(7)  # noqa: NPY002
+    expected = np.random.random(3)  # noqa: NPY002
+    np.random.seed(7)  # noqa: NPY002
+    first = matrix_of(cycle_of(grid(SIDE)), SIDE**2, float)
+    np.testing.assert_array_equal(np.random.random(3), expected)  # noqa: NPY002
+    np.testing.assert_array_equal(matrix_of(cycle_of(grid(SIDE)), SIDE**2, float), first)
