@@ -17,6 +17,8 @@ from .protocol import Triangular
 # Rows from which the lower fill of nested dissection outweighs the time of the ordering, and from which it pays to look
 # for a narrow profile.
 NESTED_DISSECTION_MIN_ROWS, NARROW_MIN_ROWS = 30_000, 3000
+# Columns that SuperLU updates together. Its own choice of 20 takes a tenth longer, a third where factors are sparse.
+PANEL_COLUMNS = 4
 
 
 class SuperLU(Triangular):
@@ -74,6 +76,7 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
             matrix,
             permc_spec="MMD_AT_PLUS_A" if first is None and not narrow else "NATURAL",
             diag_pivot_thresh=0.0,
+            panel_size=PANEL_COLUMNS,
             options={"SymmetricMode": True},
             **incomplete,
         )
