@@ -26,7 +26,7 @@ COUNTED_N = 1000
 COUNTED_TWICE_N = 200
 # Up to this n a sparse factorisation costs less than the solves of a probe.
 COUNTED_SPARSE_N = 15_000
-# Beyond it a probe is expected to take this many steps, each a solve and these seconds per unknown.
+# A probe is expected to take this many steps, each a solve and these seconds per unknown.
 PROBE_STEPS, PROBE_SECONDS_PER_UNKNOWN = 40, 1.2e-7
 # From this n on a product with a sparse matrix costs less than to orthogonalise its result.
 CHEAP_PRODUCTS_N = 2000
@@ -114,9 +114,9 @@ class Setup(NamedTuple):
             return products.n <= COUNTED_TWICE_N
         if self.method is not None and self.method.preconditioned:
             return products.n <= COUNTED_N
-        if products.pencil.dense or not isinstance(solver, SparseFactor) or products.A.kind != "sparse":
-            return products.pencil.dense
-        if not solver.serves(products.A.matrix):
+        if products.pencil.dense:
+            return products.n <= COUNTED_N
+        if not isinstance(solver, SparseFactor) or products.A.kind != "sparse" or not solver.serves(products.A.matrix):
             return False
         if prediction is None:
             nonzeros = getattr(solver.factors, "nonzeros", 0)

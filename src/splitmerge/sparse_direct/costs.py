@@ -59,13 +59,13 @@ def recount_seconds(n: int, flops: float) -> float:
     return COSTS["SuperLU"].flop * flops + RECOUNT_SECONDS_PER_ROW * n
 
 
-def recount_is_cheap(n: int, nonzeros: int, probe_steps: int) -> bool:
-    """Does a count cost less than `probe_steps` solves, with SuperLU factors of this many nonzeros in L?
+def recount_is_cheap(n: int, nonzeros: int, solves: int) -> bool:
+    """Does a count cost less than so many solves, with SuperLU factors of this many nonzeros in L?
 
-    A factorisation takes nonzeros²/n operations if the nonzeros are spread evenly over the columns, otherwise more.
+    A factorisation takes the most operations if the nonzeros are those of a dense triangle, as they nearly are for
+    meshes in space.
     """
-    superlu = COSTS["SuperLU"]
-    return superlu.flop * nonzeros**2 / n + RECOUNT_SECONDS_PER_ROW * n < probe_steps * superlu.solve(n, nonzeros)
+    return recount_seconds(n, (2 * nonzeros) ** 1.5 / 3) < solves * COSTS["SuperLU"].solve(n, nonzeros)
 
 
 def usual(K: Any, flops: Callable[[], float]) -> str:

@@ -24,6 +24,8 @@ from .verdict import BY_LAPACK, COUNTED, INEXACT, RANDOM_START, TWO_STARTS, UNFI
 
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
+# Residuals larger than this leave room for eigenvalues that the search has not seen.
+LOOSE_TOL = 1e-6
 # Intervals wider than this multiple of their rounding can be narrowed.
 NARROW_NOISE = 10
 
@@ -114,13 +116,22 @@ class _Verification:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
         assert self.pairs is not None
         setup, k = self.setup, self.setup.k
-        small = bool(iteration.companions) and setup.products.n <= COUNTED_N and setup.products.pencil.has_entries
-        if not setup.counts and not (small and iteration.crowded()):
+        if not setup.counts and not (iteration.companions and self._suspicious(iteration)):
             return None
         following = None
         if iteration.values.size > k:
             following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))
         return counted(setup, self.pairs, self.tol, following)
+
+    def _suspicious(self, iteration: SubspaceIteration) -> bool:
+        """Is a count worth its time after a search from two random vectors?
+
+        They show no third copy of an eigenvalue, and at a loose tolerance not each that has hardly begun to converge.
+        """
+        pencil, small = self.setup.products.pencil, self.setup.products.n <= COUNTED_N
+        if pencil.dense and self.tol > LOOSE_TOL:
+            return True
+        return small and pencil.has_entries and iteration.crowded()
 
     def _confirm(self, first: Callable[[], State | Reason]) -> None:
         self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))
