@@ -64,6 +64,17 @@ class TestLaplacians:
         sol = sm.solve(L, k=6, which="smallest", method=sm.LocallyOptimal(), rng=0)
         np.testing.assert_allclose(sol.eigenvalues, [0, 0, 0, 0, 0, 2], atol=1e-12)
 
+    @pytest.mark.parametrize("seed", [100, 107, 131])
+    def test_bipartite_graphs_with_unequal_parts(self, seed):
+        """A is singular by its structure alone; SuperLU ended the process."""
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(60, 260))
+        C = sp.random_array((m, m + 20), density=4 / m, rng=rng)
+        A = sp.csr_array(sp.block_array([[None, C], [C.T, None]]))
+        np.testing.assert_allclose(sm.solve(A, k=3, sigma=0.0, rng=0).eigenvalues, 0, atol=1e-10)
+        top = np.linalg.norm(C.toarray(), 2)
+        np.testing.assert_allclose(sm.solve(A, k=1, which="smallest", rng=0).eigenvalues, -top, rtol=1e-8)
+
     @pytest.mark.parametrize("question", [{"sigma": 0.0}, {"which": "smallest"}], ids=str)
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
     def test_many_components(self, kind, question):

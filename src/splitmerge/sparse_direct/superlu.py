@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import spilu, splu
 
 from ..linalg import csr
@@ -66,6 +67,8 @@ def symmetric_lu(B: Any, first: Array | None = None, **incomplete: float) -> Sup
     `first` is a known fill-reducing ordering of a matrix with the same pattern. With `drop_tol` and `fill_factor` the
     factorisation is incomplete.
     """
+    if _is_structurally_singular(B):
+        return None
     narrow = False
     if first is None and not incomplete:
         narrow, first = _ordering(B)
@@ -97,6 +100,14 @@ def _ordering(B: Any) -> tuple[bool, Array | None]:
     return False, nested_dissection(graph_of(B)) if rows >= NESTED_DISSECTION_MIN_ROWS else None
 
 
+def _is_structurally_singular(K: Any) -> bool:
+    """Is K singular whatever the values of its entries are? SuperLU would read beyond its arrays.
+
+    With a diagonal without zeros it is not.
+    """
+    return not K.diagonal().all() and int(structural_rank(K)) < K.shape[0]
+
+
 def _broke_down(error: RuntimeError) -> bool:
     """Did SuperLU meet a zero pivot? Within a supernode it calls that a failure to factorise."""
     return any(words in str(error) for words in ("singular", "failed to factorize"))
@@ -104,6 +115,8 @@ def _broke_down(error: RuntimeError) -> bool:
 
 def pivoted_lu(K: Any) -> Any:
     """SuperLU with row exchanges; ZeroDivisionError where K is exactly singular."""
+    if _is_structurally_singular(K):
+        raise ZeroDivisionError
     try:
         return splu(sp.csc_matrix(K))
     except RuntimeError as error:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_lapack_funcs
-from scipy.sparse.linalg import splu
 
 from ..linalg.reductions import column_dots, gram
 from ..methods.setup import Setup
 from ..problem.operator import Operator, scaled_rows_and_columns
+from ..sparse_direct.superlu import pivoted_lu
 from ..typing import Array
 from .residuals import Pairs, measured_columns
 
@@ -92,9 +92,8 @@ def _iterated(A: Any, B: Any, X: Array, poor: Array) -> Array:
 
 def _sparse_solve(K: Any) -> Callable[[Array], Array] | None:
     try:
-        lu = splu(sp.csc_array(K))
-    except RuntimeError:
-        # exactly singular
+        lu = pivoted_lu(K)
+    except ZeroDivisionError:
         return None
     return lambda b: np.asarray(lu.solve(b))
 
