@@ -107,13 +107,15 @@ class Setup(NamedTuple):
 
     def _count_is_cheap(self) -> bool:
         products, solver, prediction = self.products, self.products.solver, self.prediction
-        if self.k == 1 or not products.pencil.has_entries:
+        if not products.pencil.has_entries:
+            return False
+        if self.method is not None and self.method.preconditioned:
+            return products.n <= COUNTED_N
+        if self.k == 1:
             return False
         if self.shift_invert is not None:
             # that takes two of them
             return products.n <= COUNTED_TWICE_N
-        if self.method is not None and self.method.preconditioned:
-            return products.n <= COUNTED_N
         if products.pencil.dense:
             return products.n <= COUNTED_N
         if not isinstance(solver, SparseFactor) or products.A.kind != "sparse" or not solver.serves(products.A.matrix):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..linalg.reductions import norm
 from ..methods.lobpcg.iteration import usual_block
+from ..planning.choose import FORMED_N
 from ..planning.costs import (
     EXACT_DIGITS,
     MAX_DENSE_N,
@@ -111,8 +112,9 @@ def _for_operator(
     if hint is not None and workspace.problem.method is not None:
         return inner
     forming = n if n <= MAX_DENSE_N and hint is None else math.inf
-    # products per CG step, without solves and with them
-    without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if target is Target.LARGEST else math.inf
+    # products per CG step, without solves and with them; a small operator is formed rather than used without solves
+    few = target is Target.LARGEST and (n > FORMED_N or hint is not None)
+    without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if few else math.inf
     solving = 2 * expected_products(n, k)
     steps = _steps_of_a_solve(
         workspace.products(pencil).setup, inner, min(MAX_CG_STEPS, forming / min(without, solving))

@@ -20,10 +20,12 @@ from ..typing import Array
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
-from .verdict import BY_LAPACK, COUNTED, INEXACT, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
+from .verdict import BY_LAPACK, COUNTED, EARLY, INEXACT, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
 
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
+# LOBPCG has passed other eigenvectors where residuals are as small as this.
+SETTLED_TOL = 1e-8
 # Residuals larger than this leave room for eigenvalues that the search has not seen.
 LOOSE_TOL = 1e-6
 # Intervals wider than this multiple of their rounding can be narrowed.
@@ -61,11 +63,15 @@ class _Verification:
     pairs: Pairs | None = None
     reason: Reason = Reason.EXHAUSTED
     counted: bool | None = None
+    # did the search end next to an eigenvalue that need not be a wanted one?
+    early: bool = False
 
     def carry_out(self, X: Array) -> None:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
         iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
+        if self.reason.converged and self._may_be_early():
+            self.early = not self._run_on(SETTLED_TOL / self.tol)
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -97,15 +103,25 @@ class _Verification:
             self.counted is False and self.tol > 0 and bool((self.pairs.deltas > NARROW_NOISE * self.pairs.noise).any())
         )
 
+    def _may_be_early(self) -> bool:
+        """LOBPCG from random vectors passes near other eigenvectors, where residuals are small for many steps."""
+        lobpcg = self.setup.method is not None and self.setup.method.preconditioned
+        return lobpcg and self.tol > SETTLED_TOL and not self.setup.counts
+
     def _narrow(self, factor: float) -> bool:
-        """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Did it help?"""
-        before = self.pairs
-        assert before is not None
-        reason, pairs = narrowed(self.run, self.setup, before, self.tol, factor)
+        """Run on to `factor` times the tolerance. Are error intervals narrower then?"""
+        assert self.pairs is not None
+        before = self.pairs.deltas.max()
+        self._run_on(factor)
+        return bool(self.pairs.deltas.max() < 0.5 * before)
+
+    def _run_on(self, factor: float) -> bool:
+        """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Was it reached?"""
+        assert self.pairs is not None
+        reason, pairs = narrowed(self.run, self.setup, self.pairs, self.tol, factor)
         if reason.converged or reason in (Reason.INTERRUPTED, Reason.MAX_SECONDS):
             self.reason, self.pairs = reason, pairs
-        assert self.pairs is not None
-        return bool(self.pairs.deltas.max() < 0.5 * before.deltas.max())
+        return reason.converged
 
     @property
     def tol(self) -> float:
@@ -149,6 +165,8 @@ class _Verification:
         if self.reason.converged and self.pairs.values.size != self.setup.k:
             self.reason = Reason.EXHAUSTED
         verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted, asked=self.certify)
+        if self.early and verdict == "probed":
+            verdict = EARLY
         return Verified(self.pairs, self.reason, verdict)
 
 

@@ -28,5 +28,8 @@ TWO_STARTS = Verdict(
 INEXACT = Verdict(
     "unchecked", "the inner solver that was given is too inexact for error bounds, and a search with it may miss a pair"
 )
+EARLY = Verdict(
+    "unchecked", "LOBPCG did not converge so far that it cannot have stopped next to another eigenvalue on its way"
+)
 BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
 COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")
