@@ -377,3 +377,34 @@ def test_a_search_without_end_is_left_to_lapack():
     A = rotated(-(10.0 ** (-8 * np.arange(n) / (n - 1))), 0)
     sol = sm.solve(A, rng.uniform(0.5, 1.5, n), rng=0)
     assert sol.counts.A_products <= 2000
+
+
+def test_pairs_that_purification_moves_are_ranked_again():
+    """A pair that a loose tolerance left far from its eigenvalue was ranked, and bounded, as if it had stayed there."""
+    rng = np.random.default_rng([5, 3801578470])
+    n = 300
+    M = sp.random_array((n, n), density=4 / n, rng=rng, format="csr")
+    d = rng.standard_normal(n)
+    d[:3] += 10.0 ** rng.uniform(4, 14)
+    A = sp.csr_array(M + M.T + sp.diags_array(d))
+    values = np.linalg.eigvalsh(A.toarray())
+    for seed in (107, *range(20)):
+        sol = sm.solve(A, k=12, sigma=0.0, tol=1e-2, rng=seed)
+        assert (np.diff(np.abs(sol.eigenvalues)) >= 0).all()
+        errors = np.abs(values - sol.eigenvalues[:, None]).min(axis=1)
+        assert (errors <= sol.error_bounds).all()
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("method", [None, sm.LocallyOptimal()], ids=["default", "LOBPCG"])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4])
+def test_an_operator_B_at_a_loose_tolerance(tol, method, k):
+    """LOBPCG stopped next to an eigenvector that it passes, far from the largest eigenvalue."""
+    n = 220
+    for seed in (0, 3, 5):
+        rng = np.random.default_rng(seed)
+        d, b = np.r_[1.5, rng.uniform(-1, 1, n - 1)], 4.0 ** rng.integers(-1, 2, n)
+        B = aslinearoperator(sp.diags_array(b, format="csr"))
+        sol = sm.solve(np.diag(d * b), B, k, tol=tol, rng=seed, method=method)
+        exact = np.sort(d)[::-1][:k]
+        assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds + 2 * tol).all()

@@ -53,7 +53,7 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
         return pairs
     better = measured_columns(products, X - X @ (overlaps / 2), setup.inverse)
     better.floors, better.gaps, better.spare = pairs.floors, pairs.gaps, pairs.spare
-    better.projected = pairs.projected
+    better.projected, better.order = pairs.projected, pairs.order
     # together or not at all, as they are orthogonal to each other
     limits = np.maximum(allowed, pairs.norms[0]), np.maximum(pairs.floors[-1], pairs.norms[-1])
     worse = (better.norms[0] > limits[0]) | (better.norms[-1] > limits[1])

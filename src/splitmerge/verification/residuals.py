@@ -53,7 +53,7 @@ class Pairs:
     relative to it are `errors` and whose Rayleigh quotients differ from it by the fraction `offsets`. Without `sigma`,
     `errors` are residual norms of λ. `estimates` are `deltas` with the rounding of A and B in the user's coordinates
     only: not bounds, but the errors to be expected. `spare` are vectors that would come next. `projected` says that
-    they are Ritz pairs, and not of a decomposition.
+    they are Ritz pairs, and not of a decomposition. `order` ranks ascending values.
     """
 
     values: Array
@@ -71,6 +71,7 @@ class Pairs:
     spare: Array | None = None
     sigma: float | None = None
     projected: bool = True
+    order: Callable[[Array], Array] | None = None
 
     def excess(self, tol: float, *, lenient: bool = False) -> float:
         """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves.
@@ -117,7 +118,7 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     if refined is None:
         # dependent vectors are no pairs, however small their residuals
         pairs.norms = np.full_like(pairs.norms, math.inf)
-    pairs.gaps, pairs.projected = block.gaps, refined is not X
+    pairs.gaps, pairs.projected, pairs.order = block.gaps, refined is not X, order
     return pairs.ordered(order)
 
 
@@ -142,13 +143,29 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     X = monitoring.solves_K(inverse, np.asfortranarray(BX))
     if not np.isfinite(X).all():
         return pairs
-    rank = np.argsort(np.argsort(pairs.values))
-    refined = _refined(setup, X / column_norms(X), lambda _: rank)
+    assert pairs.order is not None
+    refined = _refined(setup, X / column_norms(X), pairs.order)
     if refined is None:
         return pairs
     better = measured_columns(products, refined, inverse)
-    better.gaps, better.spare = pairs.gaps, pairs.spare
-    return better.ordered(lambda _: rank)
+    better.spare, better.order = pairs.spare, pairs.order
+    better = better.ordered(pairs.order)
+    better.gaps = None if pairs.gaps is None else _gaps(setup, better)
+    return better
+
+
+def _gaps(setup: Setup, pairs: Pairs) -> Array:
+    """How far the values 1/(λ − σ) are from where others may be, if none that is more wanted was missed."""
+    transform, swapped = setup.shift_invert, setup.products.pencil.inverse
+    if transform is not None:
+        sign = transform.sign
+    else:
+        assert swapped is not None
+        sign = swapped[1]
+    distances = pairs.values - pairs.sigma
+    thetas = sign / np.where(distances == 0, np.finfo(float).tiny, distances)
+    low, high = setup.target.window(thetas)
+    return np.asarray(np.maximum(thetas - high, low - thetas) - (pairs.errors * np.abs(thetas)).max(initial=0.0))
 
 
 def _order(setup: Setup) -> Callable[[Array], Array]:
