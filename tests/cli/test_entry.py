@@ -114,8 +114,13 @@ class TestMistakes:
         monkeypatch.setattr("splitmerge.cli.commands.solve.read", fail)
         assert said in refused(capsys, "solve", "K.mtx")
 
-    def test_interrupted_before_there_was_a_result(self, capsys, monkeypatch):
+    @pytest.mark.parametrize("in_a_class", [False, True])
+    def test_interrupted_before_there_was_a_result(self, capsys, monkeypatch, in_a_class):
+        """Within `__set_name__`, Python 3.11 makes a RuntimeError of it."""
+
         def fail(args):
+            if in_a_class:
+                raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
             raise KeyboardInterrupt
 
         monkeypatch.setattr("splitmerge.cli.commands.solve.read", fail)

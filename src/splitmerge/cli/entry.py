@@ -45,7 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _dispatch(parser().parse_args(_joined(given)), given)
     except SystemExit as done:  # raised by argparse after --help
         return Code.MISTAKE if done.code else Code.SUCCESS
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # while a class is made, Python 3.11 raises a RuntimeError from an interrupt
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         complain("interrupted before the first result", kind="")
         return Code.INTERRUPTED
     except (Mistake, ValueError, ImportError, OSError, MemoryError) as error:
