@@ -70,8 +70,7 @@ class _Verification:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
         iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
-        if self.reason.converged and self._may_be_early():
-            self.early = not self._run_on(SETTLED_TOL / self.tol)
+        self.early = self._may_be_early() and not self._run_on(SETTLED_TOL / self.tol)
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -106,7 +105,7 @@ class _Verification:
     def _may_be_early(self) -> bool:
         """LOBPCG from random vectors passes near other eigenvectors, where residuals are small for many steps."""
         lobpcg = self.setup.method is not None and self.setup.method.preconditioned
-        return lobpcg and self.tol > SETTLED_TOL and not self.setup.counts
+        return lobpcg and self.reason.converged and self.tol > SETTLED_TOL and not self.setup.counts
 
     def _narrow(self, factor: float) -> bool:
         """Run on to `factor` times the tolerance. Are error intervals narrower then?"""
