@@ -374,3 +374,16 @@ def test_random_sparse_pairs_without_factorising(seed, monkeypatch):
     assert isinstance(sol.method, sm.LocallyOptimal)
     assert sol.counts.K_solves == sol.counts.B_solves == 0
     check(sol, K, M, 4, "smallest")
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_the_size_of_the_block(which):
+    """It is what a step multiplies: with guards of its own choice by default, as asked for otherwise."""
+    A, B = grid(12), sp.eye_array(144, format="csr")
+    made = {}
+    for block in (None, 12):
+        method = LO(block=block)
+        sol = sm.solve(A, B, 2, which=which, method=method, rng=0)
+        assert sol.method.block == block
+        made[block] = sol.counts.A_products / max(sol.steps, 1)
+    assert made[12] > 1.5 * made[None]
