@@ -408,3 +408,21 @@ def test_an_operator_B_at_a_loose_tolerance(tol, method, k):
         sol = sm.solve(np.diag(d * b), B, k, tol=tol, rng=seed, method=method)
         exact = np.sort(d)[::-1][:k]
         assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds + 2 * tol).all()
+
+
+@pytest.mark.parametrize("A", [450 * np.eye(450) - 1, 2 * np.eye(450), np.zeros((450, 450))], ids=["K450", "2I", "0"])
+def test_all_eigenvalues_alike_in_mixed_precision(A):
+    """Their mean is the largest, and the correction divided by the difference."""
+    sol = sm.solve(A, tol=1e-7, rng=783)
+    assert sol.eigenvalues[0] == pytest.approx(np.linalg.eigvalsh(A)[-1], rel=1e-9, abs=1e-12)
+
+
+def test_a_diagonal_is_given_for_an_ill_conditioned_B():
+    """Conjugate gradients took 137 products for each solve with a B whose entries are known."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((326, 326)))[0]
+    B = (Q * np.geomspace(1e-6, 1, 326)) @ Q.T
+    B = sp.csr_array((B + B.T) / 2)
+    sol = sm.solve(aslinearoperator(sp.diags_array(np.arange(326.0))), B, 4, which="ends", diagonal=B.diagonal(), rng=0)
+    assert sol.counts.B_products <= 1000
+    assert "The preconditioner" in sol.explain()

@@ -59,9 +59,10 @@ class Corrector:
         c = gram(self.Y, z)
         distances = value - self.values[:, None]
         # closer ones are left to Rayleigh–Ritz
-        least = 1e-4 * abs(value)
+        least = max(1e-4 * abs(value), float(np.finfo(z.dtype).tiny))
         near = self.Y @ (c / np.where(np.abs(distances) < least, least, distances)).astype(z.dtype)
-        z = (z - self.Y @ c) * (1 / (value - self.mean)) + near
+        far = value - self.mean
+        z = (z - self.Y @ c) * (1 / far if abs(far) > least else 1 / least) + near
         if isinstance(self.factor, DenseFactor):
             z = self.factor.unwhiten(z)
         return np.asarray(z[:, 0].astype(r.dtype))

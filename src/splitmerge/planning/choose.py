@@ -11,6 +11,7 @@ from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
 from ..problem.target import Target
+from ..run.rules import is_of_residuals
 from ..sparse_direct import Prediction
 from .costs import (
     LAPACK_FRACTION,
@@ -78,9 +79,13 @@ def _chosen(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
 
 
 def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
-    """The plan with LAPACK as the last candidate where n is small enough, unless the user ends the search before."""
+    """The plan with LAPACK as the last candidate where n is small enough, unless the user ends the search before.
+
+    LAPACK can be held to a rule for residuals, not to others.
+    """
     last = FALLBACK_N if pencil.has_entries else FORMED_N
-    if problem.method is not None or problem.stop is not None or pencil.n > last:
+    bound = problem.stop is None or is_of_residuals(problem.stop)
+    if problem.method is not None or not bound or pencil.n > last:
         return plan
     limit = fallback_products(pencil, problem.k)
     if problem.max_steps is not None and problem.max_steps <= limit:

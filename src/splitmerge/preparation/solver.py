@@ -58,7 +58,8 @@ def attached(products: Products, inner: InnerSolver | None) -> tuple[InnerSolver
 def solver_for(workspace: Workspace, pencil: Pencil, target: Target, hint: Preconditioner | None) -> Products | None:
     """Products with the pencil and a solver for B; None where a method without solves is expected to be faster.
 
-    With the preconditioner `hint` B is not factorised, and for a method of the user's not avoided either.
+    With the preconditioner `hint` B is not factorised unless it is small, and for a method of the user's not avoided
+    either.
     """
     problem = workspace.problem
     inner = None if problem.method is None else problem.method.inner
@@ -111,7 +112,8 @@ def _for_operator(
     inner = ConjugateGradient(None, hint, tol=EXACT_CG_TOL)
     if hint is not None and workspace.problem.method is not None:
         return inner
-    forming = n if n <= MAX_DENSE_N and hint is None else math.inf
+    known = pencil.B is not None and pencil.B.matrix is not None
+    forming = n if n <= (MAX_DENSE_N if hint is None else FORMED_N if known else 0) else math.inf
     # products per CG step, without solves and with them; a small operator is formed rather than used without solves
     few = target is Target.LARGEST and (n > FORMED_N or hint is not None)
     without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if few else math.inf

@@ -250,5 +250,12 @@ class _Both(Rule):
         return _Both(self.left.tightened(factor), self.right.tightened(factor))
 
 
+def is_of_residuals(rule: Rule) -> bool:
+    """Is it a rule for residuals, or a choice of them?"""
+    if isinstance(rule, _Either):
+        return is_of_residuals(rule.left) and is_of_residuals(rule.right)
+    return isinstance(rule, Residual)
+
+
 def _tolerances(*rules: Rule) -> list[float]:
     return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
