@@ -7,6 +7,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
+from checking import choices
+from pairs import pair_of
 
 
 def rotated(values, seed=0):
@@ -424,5 +426,19 @@ def test_a_diagonal_is_given_for_an_ill_conditioned_B():
     B = (Q * np.geomspace(1e-6, 1, 326)) @ Q.T
     B = sp.csr_array((B + B.T) / 2)
     sol = sm.solve(aslinearoperator(sp.diags_array(np.arange(326.0))), B, 4, which="ends", diagonal=B.diagonal(), rng=0)
-    assert sol.counts.B_products <= 1000
-    assert "The preconditioner" in sol.explain()
+    assert sol.counts.P_solves == 0
+    assert "UNUSED_PRECONDITIONER" in choices(sol)
+
+
+@pytest.mark.parametrize("which", ["ends", "magnitude", "largest", "smallest"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("n", "k"), [(15, 14), (60, 7), (450, 3)], ids=str)
+def test_a_preconditioner_for_a_small_B(which, kind, n, k):
+    """It is used or not, and the wanted end of the spectrum stays the wanted one."""
+    A, B = pair_of(np.linspace(-1.1, 3.0, n))
+    sol = sm.solve(kind(A), kind(B), k, which=which, preconditioner=sm.Diagonal(), max_steps=10**5, rng=0)
+    assert sol.converged
+    every = scipy.linalg.eigh(A, B, eigvals_only=True)
+    ends = np.ravel([every[::-1], every], order="F")
+    order = {"largest": every[::-1], "smallest": every, "ends": ends, "magnitude": every[np.argsort(-np.abs(every))]}
+    np.testing.assert_allclose(np.sort(sol.eigenvalues), np.sort(order[which][:k]), rtol=1e-6, atol=1e-7)

@@ -73,7 +73,7 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target, hint: Preco
                 # formed, and equilibrated then
                 same = (pencil.unit > 0) == (workspace.pencil.unit > 0)
                 pencil = workspace.pencil if same else workspace.pencil.negated()
-            elif inner is None:
+            elif inner is None and not _is_small(pencil):
                 return None
     products = workspace.products(pencil)
     inner, solver = attached(products.setup, inner)
@@ -107,15 +107,18 @@ def _cheaper_than_factorising(workspace: Workspace, pencil: Pencil) -> Conjugate
 def _for_operator(
     workspace: Workspace, pencil: Pencil, target: Target, hint: Preconditioner | None
 ) -> ConjugateGradient | None:
-    """The way with the fewest products: conjugate gradients, LOBPCG without solves, or the entries of B (both None)."""
+    """The way with the fewest products: conjugate gradients, or None.
+
+    That means the entries of B, which are computed if they are not known, or LOBPCG without solves.
+    """
     n, k = pencil.n, workspace.problem.k
     inner = ConjugateGradient(None, hint, tol=EXACT_CG_TOL)
     if hint is not None and workspace.problem.method is not None:
         return inner
-    known = pencil.B is not None and pencil.B.matrix is not None
-    forming = n if n <= (MAX_DENSE_N if hint is None else FORMED_N if known else 0) else math.inf
+    small = _is_small(pencil)
+    forming = n if small or (n <= MAX_DENSE_N and hint is None) else math.inf
     # products per CG step, without solves and with them; a small operator is formed rather than used without solves
-    few = target is Target.LARGEST and (n > FORMED_N or hint is not None)
+    few = target is Target.LARGEST and not small and (n > FORMED_N or hint is not None)
     without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if few else math.inf
     solving = 2 * expected_products(n, k)
     steps = _steps_of_a_solve(
@@ -123,10 +126,15 @@ def _for_operator(
     )
     if steps * solving <= min(forming, steps * without):
         return inner
-    if forming <= steps * without:
+    if forming <= steps * without and not small:
         workspace.form(B=True)
         workspace.decide(Choice.FORMED_B, n=n)
     return None
+
+
+def _is_small(pencil: Pencil) -> bool:
+    """Has B few rows and known entries, so that it is factorised where conjugate gradients take more products?"""
+    return pencil.B is not None and pencil.B.matrix is not None and pencil.n <= FORMED_N
 
 
 def _steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:

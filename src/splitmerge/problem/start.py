@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -101,7 +100,9 @@ def is_poor(x: Array, products: Products) -> bool:
     Bx = products.apply_B(x)
     Ax = products.apply_A(x, Bx)
     square = products.kernels.dot(x, Bx)
-    value = products.kernels.dot(x, Ax) / square if square > 0 else math.inf
+    if not square > 0:
+        return True
+    value = products.kernels.dot(x, Ax) / square
     return not products.kernels.norm(Ax - value * Bx) <= POOR_RESIDUAL * products.kernels.norm(Ax)
 
 
