@@ -33,7 +33,7 @@ from . import matrix_free
 from .definiteness import check_B
 from .shift_invert import shift_invert
 from .single_precision import mixed_precision
-from .solver import attached, solver_for
+from .solver import attached, solver_for, tell_solver
 from .swap import swapped, swapped_below
 from .workspace import Workspace
 
@@ -225,11 +225,7 @@ def _deflation(workspace: Workspace) -> Setup:
     workspace.decide(Choice.DEFLATION, which=which, method=method)
     if workspace.plan.forms_B:
         workspace.decide(Choice.FORMED_B, n=products.n)
-    if inner is None:
-        workspace.decide(Choice.IDENTITY)
-    else:
-        backend = solver.factors.name if isinstance(solver, SparseFactor) else None
-        workspace.decide(Choice.SOLVER, solver=inner.describe(products), backend=backend)
+    tell_solver(workspace, products, inner, solver)
     if which == "smallest":
         workspace.decide(Choice.NEGATED)
     return workspace.setup(products, Target.LARGEST, method=method, survey=known, memory=memory)

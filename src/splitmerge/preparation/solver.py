@@ -77,12 +77,17 @@ def solver_for(workspace: Workspace, pencil: Pencil, target: Target, hint: Preco
                 return None
     products = workspace.products(pencil)
     inner, solver = attached(products.setup, inner)
+    tell_solver(workspace, products, inner, solver)
+    return products.solving(solver)
+
+
+def tell_solver(workspace: Workspace, products: Products, inner: InnerSolver | None, solver: BSolver | None) -> None:
+    """Record how systems with B are solved."""
     if inner is None:
         workspace.decide(Choice.IDENTITY)
     else:
         backend = solver.factors.name if isinstance(solver, SparseFactor) else None
-        workspace.decide(Choice.SOLVER, solver=inner.describe(pencil), backend=backend)
-    return products.solving(solver)
+        workspace.decide(Choice.SOLVER, solver=inner.describe(products), backend=backend)
 
 
 def _cheaper_than_factorising(workspace: Workspace, pencil: Pencil) -> ConjugateGradient | None:
@@ -117,9 +122,8 @@ def _for_operator(
         return inner
     small = _is_small(pencil)
     forming = n if small or (n <= MAX_DENSE_N and hint is None) else math.inf
-    # products per CG step, without solves and with them; a small operator is formed rather than used without solves
-    few = target is Target.LARGEST and not small and (n > FORMED_N or hint is not None)
-    without = LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if few else math.inf
+    # products per CG step, without solves and with them
+    without = math.inf if small else _products_without_solves(n, k, target, hint)
     solving = 2 * expected_products(n, k)
     steps = _steps_of_a_solve(
         workspace.products(pencil).setup, inner, min(MAX_CG_STEPS, forming / min(without, solving))
@@ -130,6 +134,12 @@ def _for_operator(
         workspace.form(B=True)
         workspace.decide(Choice.FORMED_B, n=n)
     return None
+
+
+def _products_without_solves(n: int, k: int, target: Target, hint: Preconditioner | None) -> float:
+    """Products of LOBPCG per step of conjugate gradients; a small operator is formed instead."""
+    formed = n <= FORMED_N and hint is None
+    return LOBPCG_STEPS_PER_CG_STEP * usual_block(k) if target is Target.LARGEST and not formed else math.inf
 
 
 def _is_small(pencil: Pencil) -> bool:
