@@ -60,7 +60,7 @@ def recount_seconds(n: int, flops: float) -> float:
 
 
 def recount_is_cheap(n: int, nonzeros: int, solves: int) -> bool:
-    """Does a count cost less than so many solves, with SuperLU factors of this many nonzeros in L?
+    """Is an inertia count cheaper than this number of solves with SuperLU factors whose L has `nonzeros` nonzeros?
 
     A factorisation takes the most operations if the nonzeros are those of a dense triangle, as they nearly are for
     meshes in space.
