@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import splitmerge as sm
 from checking import choices
@@ -442,3 +442,37 @@ def test_a_preconditioner_for_a_small_B(which, kind, n, k):
     ends = np.ravel([every[::-1], every], order="F")
     order = {"largest": every[::-1], "smallest": every, "ends": ends, "magnitude": every[np.argsort(-np.abs(every))]}
     np.testing.assert_allclose(np.sort(sol.eigenvalues), np.sort(order[which][:k]), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_of_a_ridge_does_not_widen_a_cluster(seed):
+    """Massless unknowns beside a ridge: equilibration makes their rows huge, and with them the noise of every value.
+
+    A start on the fifth eigenvector was certified as the nearest to 0.
+    """
+    rng, n, mass = np.random.default_rng(seed), 23, 16
+    E, R = rng.standard_normal((n, n)), rng.standard_normal((mass, mass))
+    A = np.diag(np.linspace(2, 15, n)) + 0.3 * (E + E.T)
+    M = R @ R.T / mass + 0.1 * np.eye(mass)
+    condensed = A[:mass, :mass] - A[:mass, mass:] @ np.linalg.solve(A[mass:, mass:], A[mass:, :mass])
+    values, vectors = scipy.linalg.eigh(condensed, M)
+    x0 = np.r_[vectors[:, 4], -np.linalg.solve(A[mass:, mass:], A[mass:, :mass] @ vectors[:, 4])]
+    sol = sm.solve(A, scipy.linalg.block_diag(M, np.zeros((7, 7))), sigma=0.0, x0=x0, certify=True, b_policy="ridge")
+    assert sol.eigenvalues == pytest.approx(values[np.argmin(np.abs(values))], rel=1e-6)
+
+
+def test_eigsh_with_an_eigenvalue_that_is_most_of_the_spectrum():
+    """One probe after another found a further copy; their products did not count for the limit of the search."""
+    n, calls = 300, 0
+    A = rotated(-np.r_[np.geomspace(1, 1e-3, 30), np.zeros(n - 30)])
+
+    def times(x):
+        nonlocal calls
+        calls += 1
+        return A @ x
+
+    B = rotated(np.geomspace(1, 70, n), 1)
+    w = sm.eigsh(LinearOperator((n, n), matvec=times, dtype=float), 10, B, which="LA", return_eigenvectors=False, rng=0)
+    np.testing.assert_allclose(w, 0, atol=1e-12)
+    # the limit, the last probe, and the entries of A
+    assert calls <= 10 * n + 1000 + 700 + n

@@ -21,7 +21,7 @@ from .residuals import Pairs
 # Counts that rounding leaves undecided are repeated further away from the pairs.
 COUNT_ATTEMPTS = 3
 # A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values (a looser tolerance than
-# that counts as such), or as wide as this multiple of the rounding of its pairs.
+# that counts as such), or as wide as this multiple of the rounding of its pairs in any coordinates.
 CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
 
 
@@ -64,7 +64,8 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
 def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> bool | None:
     """Is a cluster as narrow as its values are known? None if it is wide only because counts are uncertain."""
     # A = 0 has no rounding errors
-    known = CLUSTER_NOISE * max(float(pairs.noise[inside].max()), math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
+    noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].max())
+    known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
     allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
     if width <= allowed:
         return True

@@ -73,6 +73,11 @@ class Pairs:
     projected: bool = True
     order: Callable[[Array], Array] | None = None
 
+    @property
+    def user_noise(self) -> Array:
+        """`noise` in the user's coordinates, where an equilibrated pair may have made it larger."""
+        return self.estimates - self.deltas + self.noise
+
     def excess(self, tol: float, *, lenient: bool = False) -> float:
         """The largest ratio of a residual norm to what is allowed: tol |λ|‖Bu‖, or what rounding leaves.
 
