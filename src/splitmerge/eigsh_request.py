@@ -17,7 +17,7 @@ from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
 from .objective.state import State
 from .planning.choose import FALLBACK_N, FORMED_N
-from .planning.costs import FALLBACK_MORE_PRODUCTS, FALLBACK_PRODUCTS, MAX_DENSE_N, prefers_lapack
+from .planning.costs import MAX_DENSE_N, fallback_products, prefers_lapack
 from .planning.plan import Candidate, Engine
 from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace
@@ -269,10 +269,8 @@ class Request:
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
         # SciPy takes 1e4 for 10,000
         restarts = 10 * self.n if self.maxiter is None else self.maxiter
-        products = ncv + restarts * (ncv - self.k)
-        if self.can_fall_back:
-            products = min(products, FALLBACK_PRODUCTS * self.n + FALLBACK_MORE_PRODUCTS)
-        return Residual(self.tolerance) | _MaxProducts(products)
+        rule = Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
+        return rule | _BeforeLapack(self.k) if self.can_fall_back else rule
 
     @property
     def method(self) -> Accelerated:
@@ -311,7 +309,7 @@ def _most_wanted(values: Array, which: str) -> Array:
 
 @dataclass(frozen=True)
 class _MaxProducts(Rule):
-    """Stop when the search has taken this many products in all."""
+    """Stop when the search has taken this many products."""
 
     products: float
 
@@ -321,5 +319,22 @@ class _MaxProducts(Rule):
 
         def check(state: State) -> Reason | None:
             return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None
+
+        return check
+
+
+@dataclass(frozen=True)
+class _BeforeLapack(Rule):
+    """Stop when LAPACK is expected to be faster than the search for k pairs and its probes."""
+
+    k: int
+
+    def begin(self, products: Products) -> Check:
+        """With A, or with its inverse; those of probes, too."""
+        counts, limit = products.counts, fallback_products(products.pencil, self.k)
+
+        def check(state: State) -> Reason | None:
+            made = [tally.A_products + tally.K_solves for tally in (counts, counts.monitoring)]
+            return Reason.MAX_STEPS if sum(made) >= limit else None
 
         return check
