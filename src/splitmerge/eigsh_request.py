@@ -269,8 +269,8 @@ class Request:
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
         # SciPy takes 1e4 for 10,000
         restarts = 10 * self.n if self.maxiter is None else self.maxiter
-        rule = Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k))
-        return rule | _BeforeLapack(self.k) if self.can_fall_back else rule
+        products = ncv + restarts * (ncv - self.k)
+        return Residual(self.tolerance) | _MaxProducts(products, self.k, self.can_fall_back)
 
     @property
     def method(self) -> Accelerated:
@@ -309,32 +309,19 @@ def _most_wanted(values: Array, which: str) -> Array:
 
 @dataclass(frozen=True)
 class _MaxProducts(Rule):
-    """Stop when the search has taken this many products."""
+    """Stop after this many products of the search; with `fallback`, also once LAPACK is expected to be faster."""
 
     products: float
-
-    def begin(self, products: Products) -> Check:
-        """With A, or with its inverse."""
-        counts = products.counts
-
-        def check(state: State) -> Reason | None:
-            return Reason.MAX_STEPS if max(counts.A_products, counts.K_solves) >= self.products else None
-
-        return check
-
-
-@dataclass(frozen=True)
-class _BeforeLapack(Rule):
-    """Stop when LAPACK is expected to be faster than the search for k pairs and its probes."""
-
     k: int
+    fallback: bool
 
     def begin(self, products: Products) -> Check:
-        """With A, or with its inverse; those of probes, too."""
-        counts, limit = products.counts, fallback_products(products.pencil, self.k)
+        """With A, or with its inverse; LAPACK is compared with the products of probes, too."""
+        counts = products.counts
+        limit = fallback_products(products.pencil, self.k) if self.fallback else math.inf
 
         def check(state: State) -> Reason | None:
-            made = [tally.A_products + tally.K_solves for tally in (counts, counts.monitoring)]
-            return Reason.MAX_STEPS if sum(made) >= limit else None
+            own, probes = (max(tally.A_products, tally.K_solves) for tally in (counts, counts.monitoring))
+            return Reason.MAX_STEPS if own >= self.products or own + probes >= limit else None
 
         return check
