@@ -184,8 +184,9 @@ def carried_out(
             if not verified.reason.failed:
                 break
             X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
-        shift = run.iteration.block().shift
-        solution = present(workspace, setup, run.monitor, verified, mended, began, None, shift, run.seconds)
+        solution = present(
+            workspace, setup, run.monitor, verified, mended, began, None, run.iteration.shift, run.seconds
+        )
     return accepted(solution)
 
 

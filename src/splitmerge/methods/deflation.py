@@ -221,7 +221,7 @@ class Deflation(Iteration):
     def block(self) -> RitzBlock:
         """The vectors found so far, to be projected again on (A, B)."""
         X = np.column_stack(self.vectors)
-        return RitzBlock(np.array(self.values), X, Target.LARGEST.order, shift=self.shift)
+        return RitzBlock(np.array(self.values), X, Target.LARGEST.order)
 
     def tightened(self, check_tol: float, pairs: Any, *, stalled: bool) -> State:
         """All pairs once more, from the vectors of the last sweep."""

@@ -143,6 +143,11 @@ class MixedPrecision(Iteration):
         self.reason: Reason | None = None
         self.tol: float | None = None
 
+    @property
+    def shift(self) -> float:  # type: ignore[override]
+        """That of the search."""
+        return self.search.shift
+
     def begin(self, rule: Rule) -> Check:
         """The check of both phases: the search has a tighter goal, or ends where rounding may keep it above."""
         tight = rule.tightened(SEARCH_FRACTION)
@@ -224,7 +229,7 @@ class MixedPrecision(Iteration):
         done = self.reason is not None and self.reason.converged
         x = (state.x / state.b**0.5)[:, None] if done else state.x[:, None]
         value = np.array([state.value - scale.shift])
-        return RitzBlock(value, x, self.search.target.order, self.search.gaps(1), scale.shift, projected=done)
+        return RitzBlock(value, x, self.search.target.order, self.search.gaps(1), projected=done)
 
     def spare(self, *, converged: bool) -> Array | None:
         """Some Ritz vectors beyond the first, unless polishing has freed them."""

@@ -92,6 +92,11 @@ class SubspaceIteration(Iteration):
         None if many steps did not decide it.
         """
 
+    @property
+    def shift(self) -> float:  # type: ignore[override]
+        """The η of A + ηB, whose values residuals are relative to."""
+        return self.scale.shift
+
     def unrecorded(self) -> Iterator[None]:
         """Advance again and again without states: for probes and for starts that are improved beforehand."""
         while True:
@@ -192,7 +197,7 @@ class SubspaceIteration(Iteration):
         transform = self.transform
         values = np.array([transform.value(theta) for theta in self.values[:count].tolist()])
         order = _order(transform, self.target)
-        return RitzBlock(values, self.vectors(count), order, self.gaps(count), self.scale.shift)
+        return RitzBlock(values, self.vectors(count), order, self.gaps(count))
 
 
 def _order(transform: Transform, target: Target) -> Callable[[Array], Array]:

@@ -29,27 +29,28 @@ class RitzBlock(NamedTuple):
     """Ritz pairs as an iteration leaves them: B-orthonormal `vectors` with `values`, neither shifted, best first.
 
     `order` ranks ascending values. `gaps` are distances to the eigenvalues that are not among these, as far as they are
-    known. `shift` is the η of A + ηB. Unless `projected`, a Rayleigh–Ritz projection with fresh products is to be made.
+    known. Unless `projected`, a Rayleigh–Ritz projection with fresh products is to be made.
     """
 
     values: Array
     vectors: Array
     order: Callable[[Array], Array]
     gaps: Array | None = None
-    shift: float = 0.0
     projected: bool = False
 
 
 class Iteration(ABC):
     """One run of a method for k pairs; `pair` is the index of the pair that the present states approximate.
 
-    A state counts as converged only from step `patience` on. While `quiet`, states are not recorded.
+    A state counts as converged only from step `patience` on. While `quiet`, states are not recorded. The iteration is
+    with A + ηB for η = `shift`.
     """
 
     products: Products
     pair: int = 0
     patience: int = 0
     quiet: bool = False
+    shift: float = 0.0
     # completed probes of the complement
     probes: int = 0
     retry: Retry = Retry()
