@@ -20,7 +20,8 @@ from ..typing import Array
 from .projection import rayleigh_ritz, swapped_ritz
 
 # Numbers and columns that are processed at a time: their products then take less memory than the basis they come from.
-NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME = 2**13, 4
+# Beside dense matrices a share of n columns takes little.
+NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME, DENSE_SHARE = 2**13, 4, 16
 # A solve that leaves less than this fraction of its right-hand side determines rᴴB⁻¹r.
 SOLVED_FRACTION = 2e-5
 
@@ -197,7 +198,8 @@ def measured_columns(products: Products, vectors: Array, inverse: Inverse | None
     vectors = vectors.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
     count, pencil = vectors.shape[1], products.pencil
     table = np.zeros((count, 9))
-    step = max(NUMBERS_AT_A_TIME // products.n, MIN_COLUMNS_AT_A_TIME)
+    share = products.n // DENSE_SHARE if pencil.dense else 0
+    step = max(NUMBERS_AT_A_TIME // products.n, MIN_COLUMNS_AT_A_TIME, share)
     for i in range(0, count, step):
         some = slice(i, i + step)
         table[some] = _figures(products, vectors[:, some], inverse)
