@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
 from checking import choices
 from pairs import pair_of
+from splitmerge.eigsh_request import _MaxProducts
+from splitmerge.problem.pencil import Pencil
+from splitmerge.problem.products import Products
+from splitmerge.run.reason import Reason
 
 
 def rotated(values, seed=0):
@@ -461,18 +465,13 @@ def test_rounding_of_a_ridge_does_not_widen_a_cluster(seed):
     assert sol.eigenvalues == pytest.approx(values[np.argmin(np.abs(values))], rel=1e-6)
 
 
-def test_eigsh_with_an_eigenvalue_that_is_most_of_the_spectrum():
-    """One probe after another found a further copy; their products did not count for the limit of the search."""
-    n, calls = 300, 0
-    A = rotated(-np.r_[np.geomspace(1, 1e-3, 30), np.zeros(n - 30)])
-
-    def times(x):
-        nonlocal calls
-        calls += 1
-        return A @ x
-
-    B = rotated(np.geomspace(1, 70, n), 1)
-    w = sm.eigsh(LinearOperator((n, n), matvec=times, dtype=float), 10, B, which="LA", return_eigenvectors=False, rng=0)
-    np.testing.assert_allclose(w, 0, atol=1e-12)
-    # the limit, the last probe, and the entries of A
-    assert calls <= 10 * n + 1000 + 700 + n
+@pytest.mark.parametrize("fallback", [False, True])
+def test_products_of_probes_count_before_lapack_follows(fallback):
+    """Where one eigenvalue is most of the spectrum, one probe after another finds a further copy of it."""
+    products = Products(Pencil(rotated(np.arange(50.0)), None))
+    check = _MaxProducts(10_000, 10, fallback).begin(products)
+    assert check(None) is None
+    products.counts.monitoring.A_products = 9_000
+    assert check(None) is (Reason.MAX_STEPS if fallback else None)
+    products.counts.K_solves = 10_000
+    assert check(None) is Reason.MAX_STEPS

@@ -17,7 +17,7 @@ from ..methods.setup import Inverse, Setup
 from ..problem.products import Products
 from ..run.iteration import RitzBlock
 from ..typing import Array
-from .projection import rayleigh_ritz, swapped_ritz
+from .projection import Images, images_of, rayleigh_ritz, swapped_ritz
 
 # Numbers and columns that are processed at a time: their products then take less memory than the basis they come from.
 # Beside dense matrices a share of n columns takes little.
@@ -117,14 +117,13 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     order = _order(setup) if setup.products.pencil.inverse is not None else block.order
     if setup.semidefinite:
         _check_finite(products, X)
-    refined: Array | None = X
-    if not block.projected or setup.original is not None:
-        refined = _refined(setup, X, order)
+    projects = not block.projected or setup.original is not None
+    refined = _refined(setup, X, order) if projects else None
     pairs = measured_columns(products, X if refined is None else refined, setup.inverse)
-    if refined is None:
+    if projects and refined is None:
         # dependent vectors are no pairs, however small their residuals
         pairs.norms = np.full_like(pairs.norms, math.inf)
-    pairs.gaps, pairs.projected, pairs.order = block.gaps, refined is not X, order
+    pairs.gaps, pairs.projected, pairs.order = block.gaps, projects, order
     return pairs.ordered(order)
 
 
@@ -182,34 +181,37 @@ def _order(setup: Setup) -> Callable[[Array], Array]:
     return lambda values: np.arange(values.size)[::sign]
 
 
-def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Array | None:
+def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Images | None:
     """Ritz vectors of the given pair on the span of X; None where they are dependent or B is not definite on it."""
     try:
         if setup.products.pencil.inverse is None:
-            return rayleigh_ritz(setup.given_pair, X, order)[1]
+            return rayleigh_ritz(setup.given_pair, X, order)
         return swapped_ritz(setup.given_pair, X, *setup.products.pencil.inverse)
     except np.linalg.LinAlgError:
         return None
 
 
-def measured_columns(products: Products, vectors: Array, inverse: Inverse | None) -> Pairs:
-    """Rayleigh quotients, residual norms and error norms of these vectors."""
+def measured_columns(products: Products, columns: Array | Images, inverse: Inverse | None) -> Pairs:
+    """Rayleigh quotients, residual norms and error norms of these vectors, whose products may be known."""
+    known = columns if isinstance(columns, Images) and columns.X.dtype == products.dtype else None
+    given = columns.X if isinstance(columns, Images) else columns
     # the result may be rounded to single precision, so the rounded vectors are verified
-    vectors = vectors.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
+    vectors = given.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
     count, pencil = vectors.shape[1], products.pencil
     table = np.zeros((count, 9))
     share = products.n // DENSE_SHARE if pencil.dense else 0
     step = max(NUMBERS_AT_A_TIME // products.n, MIN_COLUMNS_AT_A_TIME, share)
     for i in range(0, count, step):
         some = slice(i, i + step)
-        table[some] = _figures(products, vectors[:, some], inverse)
-    columns = table.T.tolist()
-    values, errors = columns[:2]
+        block = Images(*(M[:, some] for M in known)) if known else images_of(products, vectors[:, some])
+        table[some] = _figures(products, block, inverse)
+    figures = table.T.tolist()
+    values, errors = figures[:2]
     # the user's coordinates and those of the pencil
     scales = (pencil.norms, (products.scale.A_norm, products.scale.B_norm))[: pencil.coordinates]
     sigma = None if inverse is None else inverse.sigma
     levels = [
-        levels_of(values, errors, columns[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma)
+        levels_of(values, errors, figures[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma)
         for i, norms in enumerate(scales)
     ]
     return Pairs(
@@ -275,14 +277,14 @@ def levels_of(
     return levels
 
 
-def _figures(products: Products, X: Array, inverse: Inverse | None) -> Array:
+def _figures(products: Products, block: Images, inverse: Inverse | None) -> Array:
     """λ, its error norm and offset, and ‖r‖, ‖x‖ and ‖Bx‖ in the coordinates of the user and of the pencil.
 
     The error norm is √(rᴴB⁻¹r), or for an inverse ‖w‖_B with w = (A − σB)⁻¹r: the residual norm of 1/(λ − σ) relative
     to it; the offset is then |xᴴBw|.
     """
     pencil, monitoring = products.pencil, products.monitoring
-    R, BX = monitoring.in_double(X)
+    X, R, BX = block
     squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
     values = column_dots(X, R) / squares
     R = R - BX * values
