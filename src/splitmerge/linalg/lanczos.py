@@ -7,6 +7,7 @@ tridiagonal (α on the diagonal, β off the diagonal). Each step takes one produ
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -15,14 +16,73 @@ from scipy.linalg.lapack import dstemr
 
 from ..errors import NotPositiveDefinite
 from ..typing import Array
+from .blas import kernels
 from .reductions import gram, vdot
 
 
-class LanczosProcess:
+class Tridiagonal(ABC):
+    """The tridiagonal matrix of a Lanczos process for matrices of this `size`; each call of `extend` adds a row."""
+
+    def __init__(self, size: int, eps: float) -> None:
+        self.size, self.eps = size, eps
+        self.alpha: list[float] = []
+        self.beta: list[float] = []
+        self.exhausted = False
+
+    @property
+    def steps(self) -> int:
+        """The number of Lanczos steps, i.e. of products with K."""
+        return len(self.alpha)
+
+    @abstractmethod
+    def extend(self) -> None:
+        """One step of the three-term recurrence; sets `exhausted` when the basis spans an invariant subspace."""
+
+    def ritz(self, first: int, last: int) -> tuple[Array, Array]:
+        """Ritz values `first`…`last` (0-based, ascending), with their eigenvectors of T."""
+        j = self.steps
+        d, e = np.array(self.alpha), np.array(self.beta)
+        count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
+        if info or count != last - first + 1:
+            values, vectors = np.linalg.eigh(np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1))
+            values, vectors = values[first : last + 1], vectors[:, first : last + 1]
+            count = last - first + 1
+        return values[:count], vectors[:j, :count]
+
+    def _record(self, alpha: float, beta: float) -> bool:
+        """Append a row; is the subspace invariant?"""
+        size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]) if self.alpha else 0.0)
+        self.exhausted = beta <= 10 * self.eps * size
+        self.alpha.append(alpha)
+        self.beta.append(0.0 if self.exhausted else beta)
+        return self.exhausted
+
+
+class PlainLanczos(Tridiagonal):
+    """The recurrence for K alone without reorthogonalisation, of which two vectors are kept: Ritz values only."""
+
+    def __init__(self, times: Callable[[Array], Array], x: Array) -> None:
+        super().__init__(x.size, float(np.finfo(x.dtype).eps))
+        self.times, self.kernels = times, kernels(x.dtype)
+        self.v = self.before = x / self.kernels.norm(x)
+
+    def extend(self) -> None:
+        """One product with K, whose result is overwritten."""
+        dot, norm, axpy, v = self.kernels.dot, self.kernels.norm, self.kernels.axpy, self.v
+        w = self.times(v)
+        alpha = float(dot(v, w))
+        w = axpy(v, w, a=-alpha)
+        if self.beta:
+            w = axpy(self.before, w, a=-self.beta[-1])
+        beta = float(norm(w))
+        if not self._record(alpha, beta):
+            self.before, self.v = v, np.multiply(w, 1 / beta, out=w)
+
+
+class LanczosProcess(Tridiagonal):
     """Lanczos basis of a Krylov subspace; each call of `extend` adds one vector.
 
-    With `reorthogonalise`, each new vector is fully reorthogonalised. Without `store`, only the vectors of the
-    three-term recurrence are kept, so Ritz values are available and Ritz vectors are not.
+    With `reorthogonalise`, each new vector is fully reorthogonalised.
     """
 
     def __init__(
@@ -33,24 +93,13 @@ class LanczosProcess:
         Mx: Array,
         *,
         reorthogonalise: bool = True,
-        store: bool = True,
     ) -> None:
-        self.multiply, self.solve, self.reorthogonalise, self.size = multiply, solve, reorthogonalise, x.size
+        super().__init__(x.size, float(np.finfo(x.dtype).eps))
+        self.multiply, self.solve, self.reorthogonalise = multiply, solve, reorthogonalise
         self.identity = Mx is x
-        self.eps = float(np.finfo(x.dtype).eps)
-        # Ritz values need only the last two columns and the next: three columns, reused in rotation
-        self.room = None if store else 3
-        self._V = np.empty((x.size, self.room or 32), x.dtype, order="F")
+        self._V = np.empty((x.size, 32), x.dtype, order="F")
         self._MV = self._V if self.identity else np.empty_like(self._V)
-        self.alpha: list[float] = []
-        self.beta: list[float] = []
-        self.exhausted = False
         self._put(0, x, Mx, math.sqrt(vdot(x, Mx).real))
-
-    @property
-    def steps(self) -> int:
-        """The number of Lanczos steps, i.e. of products with K."""
-        return len(self.alpha)
 
     def vector(self, coefficients: Array) -> Array:
         """The linear combination V s of the first basis vectors."""
@@ -75,12 +124,7 @@ class LanczosProcess:
         except np.linalg.LinAlgError:
             raise NotPositiveDefinite("B is so badly conditioned that it is not positive definite on a basis") from None
 
-    def _place(self, j: int) -> int:
-        """The storage index of column j."""
-        return j if self.room is None else j % self.room
-
     def _put(self, j: int, v: Array, Mv: Array, norm: float) -> None:
-        j = self._place(j)
         if j == self._V.shape[1]:
             grown = np.empty((v.size, 2 * j), v.dtype, order="F")
             grown[:, :j] = self._V
@@ -98,13 +142,12 @@ class LanczosProcess:
     def extend(self) -> None:
         """One step of the three-term recurrence; sets `exhausted` when the basis spans an invariant subspace."""
         j = self.steps
-        here = self._place(j)
-        v, p = self._V[:, here], self._MV[:, here]
+        v, p = self._V[:, j], self._MV[:, j]
         y = self.multiply(v, p)
         alpha = float(vdot(v, y).real)
         y = y - alpha * p
         if j:
-            y -= self.beta[-1] * self._MV[:, self._place(j - 1)]
+            y -= self.beta[-1] * self._MV[:, j - 1]
         if self.reorthogonalise:
             y -= self._MV[:, : j + 1] @ gram(self._V[:, : j + 1], y)
         w, Mw = self.solve(y)
@@ -112,27 +155,14 @@ class LanczosProcess:
             c = gram(self._MV[:, : j + 1], w)
             w = w - self._V[:, : j + 1] @ c
             Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
-        self.alpha.append(alpha)
         square = float(vdot(w, Mw).real)
-        beta = math.sqrt(square) if square > 0 else 0.0
-        size = max(abs(alpha), *self.beta[-1:], abs(self.alpha[0]))
-        self.exhausted = beta <= 10 * self.eps * size or (self.reorthogonalise and j + 1 == v.size)
-        self.beta.append(0.0 if self.exhausted else beta)
+        whole = self.reorthogonalise and j + 1 == v.size
+        beta = math.sqrt(square) if square > 0 and not whole else 0.0
+        self._record(alpha, beta)
         self._put(j + 1, w, Mw, beta if beta > 0 else 1.0)
 
-    def ritz(self, first: int, last: int) -> tuple[Array, Array]:
-        """Ritz values `first`…`last` (0-based, ascending), with their eigenvectors of T."""
-        j = self.steps
-        d, e = np.array(self.alpha), np.array(self.beta)
-        count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
-        if info or count != last - first + 1:
-            values, vectors = np.linalg.eigh(np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1))
-            values, vectors = values[first : last + 1], vectors[:, first : last + 1]
-            count = last - first + 1
-        return values[:count], vectors[:j, :count]
 
-
-def largest_eigenvalue(process: LanczosProcess, steps: int) -> float:
+def largest_eigenvalue(process: Tridiagonal, steps: int) -> float:
     """An upper bound of the largest eigenvalue of a positive definite (K, M), with failure probability about 1e-6.
 
     After j steps from a random start the largest Ritz value θ satisfies λ₁ ≤ θ/(1 − ε) except with probability

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import NotPositiveDefinite
-from ..linalg.lanczos import LanczosProcess
+from ..linalg.lanczos import PlainLanczos
 from ..linalg.reductions import column_norms
 from ..problem.pencil import Pencil
 from ..problem.products import Products
@@ -88,9 +88,7 @@ class _Level:
         self.P, self.R = (sp.csr_array(transfer).astype(narrow) for transfer in (level.P, level.R))
         root = np.sqrt(self.inverse.astype(np.float64))
         x = np.random.default_rng(0).standard_normal(A.shape[0]).astype(A.dtype)
-        process = LanczosProcess(
-            lambda v, _: root * (A @ (root * v)), lambda y: (y, y), x, x, reorthogonalise=False, store=False
-        )
+        process = PlainLanczos(lambda v: root * (A @ (root * v)), x)
         while process.steps < EIGENVALUE_LANCZOS_STEPS and not process.exhausted:
             process.extend()
         self.largest = EIGENVALUE_SAFETY_FACTOR * float(process.ritz(process.steps - 1, process.steps - 1)[0][0])

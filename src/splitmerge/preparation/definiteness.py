@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 from ..errors import NotPositiveDefinite
 from ..linalg import csr
-from ..linalg.lanczos import LanczosProcess, largest_eigenvalue, log_of_failure
+from ..linalg.blas import kernels
+from ..linalg.lanczos import PlainLanczos, Tridiagonal, largest_eigenvalue, log_of_failure
 from ..planning.costs import PREDICTED_N, SPMV_SECONDS, check_fits
 from ..problem.factorise import factorise, is_definite
 from ..problem.operator import Operator, dense_operator, scaled_rows_and_columns, sparse_operator
@@ -116,13 +117,13 @@ def _surely_definite(B: Operator) -> bool:
     if not (diagonal > 0).all():
         return False
     scaled = scaled_rows_and_columns(B.matrix, 1 / np.sqrt(diagonal))
-    times, sums = csr.matvec(scaled), csr.row_sums(scaled)
+    times, sums, axpy = csr.matvec(scaled), csr.row_sums(scaled), kernels(scaled.dtype).axpy
     if (sums < 2 - 100 * float(np.finfo(B.dtype).eps)).all():
         # strictly diagonally dominant (Gershgorin)
         return True
     c = float(sums.max())
     x = np.random.default_rng(0).standard_normal(B.n).astype(B.dtype)
-    process = LanczosProcess(lambda v, _: c * v - times(v), lambda y: (y, y), x, x, reorthogonalise=False, store=False)
+    process = PlainLanczos(lambda v: axpy(v, -times(v), a=c), x)
     # as ‖cI − B‖ is overestimated by 1/(1 − ε) after log(…)/(2√ε) steps, a few of them tell how many it takes
     top = _top(process, FIRST_STEPS)
     share = 1 - top / c
@@ -134,7 +135,7 @@ def _surely_definite(B: Operator) -> bool:
     return any(largest_eigenvalue(process, math.ceil(r * steps)) < (1 - CLEARANCE) * c for r in STEPS_RATIOS)
 
 
-def _top(process: LanczosProcess, steps: int) -> float:
+def _top(process: Tridiagonal, steps: int) -> float:
     """The largest Ritz value after this many steps."""
     while process.steps < steps and not process.exhausted:
         process.extend()
