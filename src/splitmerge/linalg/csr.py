@@ -6,6 +6,7 @@ At n = 1000 a product takes 10 µs, and the wrapper of `@` as much again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -66,18 +67,44 @@ def asymmetry(a: Any) -> float:
     return float(abs(a - a.conj().T).max())
 
 
+def like(a: Any, data: Array) -> Any:
+    """The array with these entries in the places of those of `a`, whose index arrays it shares."""
+    same = copy(a)
+    same.data = data
+    return same
+
+
 def plus(a: Any, c: float, b: Any) -> Any:
-    """a + c b for CSR arrays in canonical format."""
-    if np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices):
-        return sp.csr_array((a.data + c * b.data, a.indices, a.indptr), shape=a.shape)
-    return sp.csr_array(a + c * b)
+    """a + c b for square CSR arrays in canonical format."""
+    if _same_pattern(a, b):
+        return like(a, a.data + c * b.data)
+    indptr, indices, data = _sum(a, a.data, b, c * b.data)
+    count = indptr[-1]
+    return sp.csr_array((data[:count], indices[:count], indptr), shape=a.shape)
 
 
 def union_nonzeros(a: Any, b: Any) -> int:
     """How many entries of a or b are not zero; a diagonal counts as part of any pattern."""
-    if a.nnz <= a.shape[0] or (np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)):
+    if a.nnz <= a.shape[0] or _same_pattern(a, b):
         return int(b.nnz)
-    return int((abs(a) + abs(b)).nnz)
+    return int(_sum(a, np.abs(a.data), b, np.abs(b.data))[0][-1])
+
+
+def _same_pattern(a: Any, b: Any) -> bool:
+    return np.array_equal(a.indptr, b.indptr) and np.array_equal(a.indices, b.indices)
+
+
+def _sum(a: Any, a_data: Array, b: Any, b_data: Array) -> tuple[Array, Array, Array]:
+    """Row pointers, indices and entries of the sum, the latter two with room for more; zeros are left out."""
+    n, most = a.shape[0], a.nnz + b.nnz
+    index = np.result_type(a.indices, b.indices) if most < 2**31 else np.dtype(np.int64)
+    indptr, indices = np.empty(n + 1, index), np.empty(most, index)
+    data = np.empty(most, np.result_type(a_data, b_data))
+    columns = [M.astype(index, copy=False) for M in (a.indptr, a.indices, b.indptr, b.indices)]
+    entries = [M.astype(data.dtype, copy=False) for M in (a_data, b_data)]
+    kernel: Any = _sparsetools.csr_plus_csr
+    kernel(n, n, *columns[:2], entries[0], *columns[2:], entries[1], indptr, indices, data)
+    return indptr, indices, data
 
 
 def permuted(a: Any, order: Array) -> Any:

@@ -125,8 +125,7 @@ def congruent(op: Operator, d: Array) -> Operator:
 
 def scaled_rows_and_columns(M: Any, d: Array) -> Any:
     """D M D for a CSR array M and the diagonal d of D."""
-    data = M.data * np.repeat(d, np.diff(M.indptr)) * d[M.indices]
-    return sp.csr_array((data, M.indices, M.indptr), shape=M.shape)
+    return csr.like(M, M.data * np.repeat(d, np.diff(M.indptr)) * d[M.indices])
 
 
 def identity(n: int, dtype: np.dtype[Any]) -> Operator:

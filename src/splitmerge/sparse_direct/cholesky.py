@@ -36,11 +36,15 @@ class SparseFactor:
             if check_pivots(factors.pivots, diagonal[factors.order], factors.order) < UNCLEAR_PIVOT:
                 check_condition(factors.solve, diagonal.astype(B.dtype))
         self.factors, self.least, self.matrix = factors, factors.least, B
+        # whether it serves the matrix that was asked about last
+        self._served: tuple[Any, bool] = (None, False)
 
     def serves(self, matrix: Any) -> bool:
         """Has the sum of `matrix` and the factorised one about as many entries, so that its factor costs no more?"""
-        most = MAX_NONZEROS_RATIO * self.matrix.nnz
-        return bool(matrix.nnz <= most and csr.union_nonzeros(matrix, self.matrix) <= most)
+        if self._served[0] is not matrix:
+            most = MAX_NONZEROS_RATIO * self.matrix.nnz
+            self._served = matrix, bool(matrix.nnz <= most and csr.union_nonzeros(matrix, self.matrix) <= most)
+        return self._served[1]
 
     def orders(self, matrix: Any) -> bool:
         """Is the ordering good for `matrix`, too? One by minimum degree is not where there are further entries."""
