@@ -24,6 +24,8 @@ from ..typing import Array
 
 # A count is certain if the nearest eigenvalue is this multiple of what rounding may move it by away.
 CLEAR_ROUNDING_ERRORS = 2
+# Growth of pivots without pivoting up to which rounding of the factors is no more than that of A and B.
+MAX_GROWTH = 32
 # Steps of inverse iteration that estimate the distance: one that is within rounding dominates after the first.
 INVERSE_STEPS = 3
 
@@ -86,7 +88,7 @@ class Counter:
         if factor.negative is None or is_singular(K, factor):
             return None
         nearest, length = self._nearest(tau, factor)
-        return Cut(tau, factor.negative, nearest, self.rounding(tau, length))
+        return Cut(tau, factor.negative, nearest, self.rounding(tau, length) * max(1.0, factor.growth / MAX_GROWTH))
 
     def _nearest(self, tau: float, factor: DenseShifted | SparseShifted) -> tuple[float, float]:
         """An estimate of the eigenvalue nearest to τ, and the Euclidean norm of its vector of B-norm 1.

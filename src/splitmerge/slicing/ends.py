@@ -113,7 +113,7 @@ def _outwards(counter: Counter, asked: float, side: int, span: float) -> End:
         shown = asked * counter.products.pencil.unit
         raise Uncountable(
             f"the eigenvalues below {shown:.6g}, an end of interval, cannot be counted: A − τB is singular there and "
-            f"next to it; are A and B both singular?"
+            f"next to it; have A and B a common null vector?"
         )
     decided = next((cut for cut in made if cut.clear), made[-1])
     return End(decided, max(made, key=lambda cut: (cut.clear, cut.distance)))

@@ -9,7 +9,7 @@ import numpy as np
 from ..linalg import csr
 from ..linalg.reductions import norm
 from ..sparse_direct.choice import indefinite_factors
-from ..sparse_direct.protocol import Factors
+from ..sparse_direct.protocol import Factors, Triangular
 from ..sparse_direct.superlu import pivoted_lu
 from ..typing import Array
 
@@ -21,7 +21,8 @@ class SparseShifted:
     """K = L D Lᴴ without pivoting or, if that is inaccurate, LU with pivoting.
 
     Solves are refined by one step where the factors alone are less accurate than rounding allows. `negative` is the
-    number of negative eigenvalues of K; None after LU, which does not reveal the inertia.
+    number of negative eigenvalues of K; None after LU, which does not reveal the inertia. `growth` is that of the
+    pivots without pivoting: as many units of rounding perturb K.
     """
 
     takes_blocks = True
@@ -29,6 +30,7 @@ class SparseShifted:
     def __init__(self, K: Any, like: Factors | None = None) -> None:
         self.times = csr.matvec(K)
         self.negative: int | None = None
+        self.growth = 1.0
         x = np.random.default_rng(0).standard_normal(K.shape[0]).astype(K.dtype)
         b, eps = self.times(x), float(np.finfo(K.dtype).eps)
         for factors in indefinite_factors(K, like):
@@ -36,6 +38,8 @@ class SparseShifted:
             for self.refined, units in ((False, ACCURATE_UNITS), (True, REFINED_UNITS)):
                 if self._error(b) <= units * eps:
                     self.name, self.negative = factors.name, factors.negative
+                    if isinstance(factors, Triangular):
+                        self.growth = float(np.abs(factors.pivots).max() / np.abs(K.data).max())
                     return
         self.name, self.refined = "SuperLU with pivoting", True
         self.lu = pivoted_lu(K)

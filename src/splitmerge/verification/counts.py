@@ -107,19 +107,26 @@ def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) ->
         if farthest and not (distances - pairs.deltas - margin > 0).all():
             # the two sides would overlap
             return None
-        fits = _fits(setup, pairs, side, distances, measured, margin, fraction)
+        fits = _fits(setup, pairs, side, distances, measured, margin, widening, fraction)
         if not fits:
             return fits
     return True
 
 
 def _fits(
-    setup: Setup, pairs: Pairs, side: Side, distances: Array, measured: Array, margin: float, fraction: float
+    setup: Setup,
+    pairs: Pairs,
+    side: Side,
+    distances: Array,
+    measured: Array,
+    margin: float,
+    widening: float,
+    fraction: float,
 ) -> bool | None:
     """Is nothing but the chosen pairs beyond their least distance, or beyond the cluster that k cuts?"""
     deltas, sign = pairs.deltas, 1.0 if side.above else -1.0
     least = float((distances - deltas)[measured].min()) - margin
-    fits = nothing_beyond(setup, pairs, sign * least + side.centre, side.chosen, above=side.above)
+    fits = nothing_beyond(setup, pairs, sign * least + side.centre, side.chosen, widening, above=side.above)
     if fits is not False:
         return fits
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
@@ -128,7 +135,7 @@ def _fits(
     if not narrow:
         return narrow
     beyond = side.chosen & ~inside
-    return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, above=side.above)
+    return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, widening, above=side.above)
 
 
 def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, Array]:
@@ -150,7 +157,7 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
     distances = np.abs(pairs.values - sigma)
     margin = widening * _margin(setup, pairs, float(np.abs(pairs.values).max()))
     reach = float((distances + pairs.deltas).max()) + margin
-    count = count_between(setup, sigma - reach, sigma + reach)
+    count = count_between(setup, sigma - reach, sigma + reach, widening)
     if count is None or count == pairs.values.size:
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
@@ -159,5 +166,5 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
         return False if count < pairs.values.size else narrow
     if -top <= 0:
         return bool(inside.all())
-    count = count_between(setup, sigma + top, sigma - top)
+    count = count_between(setup, sigma + top, sigma - top, widening)
     return None if count is None else count == int((~inside).sum())

@@ -12,6 +12,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import norms
+from ..linalg.rounding import ROUNDING_UNITS
 from ..methods.setup import Setup
 from ..planning.costs import check_fits
 from ..problem.factorise import shifted_factor
@@ -21,6 +22,9 @@ from ..solvers.estimate import inverse_norm
 from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .residuals import Pairs
+
+# Growth of pivots whose rounding stays below the `resolution`, which is as many units of rounding.
+MAX_GROWTH = 4 * ROUNDING_UNITS
 
 
 def resolution(products: Products, pairs: Pairs, size: float) -> float:
@@ -57,34 +61,41 @@ def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: b
     return True
 
 
-def nothing_beyond(setup: Setup, pairs: Pairs, tau: float, known: Array, *, above: bool) -> bool | None:
-    """Are the `known` pairs all the eigenvalues above τ (below it)? None if the factorisation cannot tell."""
+def nothing_beyond(
+    setup: Setup, pairs: Pairs, tau: float, known: Array, widening: float = 1.0, *, above: bool
+) -> bool | None:
+    """Are the `known` pairs all the eigenvalues above τ (below it)? None if the factorisation cannot tell.
+
+    τ is `widening` times the `resolution` away from them.
+    """
     if setup.given_pair.pencil.dense:
         return _definite_without(setup, pairs, tau, known, above=above)
-    below = count_below(setup.given_pair, tau, setup.products.solver)
+    below = count_below(setup.given_pair, tau, setup.products.solver, widening)
     if below is None:
         return None
     return (setup.given_pair.n - below if above else below) == int(known.sum())
 
 
-def count_below(products: Products, tau: float, known: object = None) -> int | None:
+def count_below(products: Products, tau: float, known: object = None, widening: float = 1.0) -> int | None:
     """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit.
 
-    `known` is the factor of a matrix of about the same pattern, if there is one.
+    `known` is the factor of a matrix of about the same pattern, if there is one. Where pivots have grown beyond
+    MAX_GROWTH times `widening`, rounding of the factors may change the signs of eigenvalues that are that close to τ.
     """
     K = plus(products.A, -tau, products.B)
     try:
         # where another matrix was factorised, there is enough memory for such a factor
         if not isinstance(known, SparseFactor):
             check_fits(K, "A − τB")
-        return shifted_factor(K, known).negative
+        factor = shifted_factor(K, known)
+        return factor.negative if factor.growth <= MAX_GROWTH * widening else None
     except (ZeroDivisionError, MemoryError):
         return None
 
 
-def count_between(setup: Setup, low: float, high: float) -> int | None:
+def count_between(setup: Setup, low: float, high: float, widening: float = 1.0) -> int | None:
     """How many eigenvalues of (A, B) lie between the two; None when a factorisation could not tell."""
-    below, above = (count_below(setup.given_pair, tau, setup.products.solver) for tau in (low, high))
+    below, above = (count_below(setup.given_pair, tau, setup.products.solver, widening) for tau in (low, high))
     return None if below is None or above is None else above - below
 
 
@@ -101,8 +112,8 @@ def _definite_without(
     M = _combination(products, setup.products.solver, sign, tau, dtype)
     values = pairs.values[beyond]
     if values.size:
-        # τ − λ < 0 becomes a positive number of the size of the values
-        weights = np.abs(values - tau) + np.abs(values).max()
+        # τ − λ < 0 becomes a positive number of the size of τ and the values
+        weights = np.abs(values - tau) + max(float(np.abs(values).max()), abs(tau))
         G = np.empty((products.n, values.size), dtype, order="F")
         for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
             x = np.ascontiguousarray(pairs.vectors[:, j], dtype=products.dtype)
