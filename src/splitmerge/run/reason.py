@@ -23,7 +23,10 @@ class Reason(Enum):
     UNCONFIRMED = (
         "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
     )
-    MISSED = "A larger eigenvalue is known to exist than the one found: start from another x0, or use Lanczos."
+    MISSED = (
+        "An eigenvalue is missing: one that is wanted more than those found is known to exist. Start from another x0, "
+        "or leave method out."
+    )
     MISCOUNTED = (
         "The pairs found in the interval are not as many as the inertia counts say: tighten tol, or move the ends of "
         "the interval away from clusters of eigenvalues."

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import OutOfTime
 from ..methods.direct import Direct
+from ..methods.krylov.thick_restart import ThickRestart
 from ..methods.setup import COUNTED_N, Setup
 from ..methods.subspace import SubspaceIteration
 from ..methods.survey import Survey
 from ..objective.state import State
 from ..run.loop import Run
 from ..run.reason import Reason
+from ..transforms import standard
 from ..typing import Array
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
@@ -28,6 +31,8 @@ NARROWINGS, NARROWING = 4, 1e-2
 SETTLED_TOL = 1e-8
 # Residuals larger than this leave room for eigenvalues that the search has not seen.
 LOOSE_TOL = 1e-6
+# Projections after which a search that has seen a larger eigenvalue shows by how much it is larger.
+OUTDOING_STEPS = 10
 # Intervals wider than this multiple of their rounding can be narrowed.
 NARROW_NOISE = 10
 
@@ -71,6 +76,8 @@ class _Verification:
         iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
         self.early = self._may_be_early() and not self._run_on(SETTLED_TOL / self.tol)
+        if self.setup.survey is not None and self.setup.given and self._outdone():
+            self.reason = Reason.MISSED
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -84,6 +91,27 @@ class _Verification:
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _outdone(self) -> bool:
+        """Does a Krylov search see a larger eigenvalue than a method from a given start, which may miss it?
+
+        In an invariant subspace, or close to a saddle, a method converges before a perturbation of its result grows.
+        """
+        setup, pairs = self.setup, self.pairs
+        assert pairs is not None
+        held = self.reason in (Reason.RESIDUAL, Reason.PRECISION)
+        if not held or pairs.values.size < setup.k or not np.isfinite(pairs.deltas).all():
+            return False
+        products, k = setup.products.monitoring, setup.k
+        transform = standard(products)
+        search = ThickRestart(Setup(products, setup.target, k, setup.rng, transform=transform, given=True, width=k))
+        search.launch(pairs.vectors.astype(products.dtype))
+        allowed = pairs.values + pairs.deltas + self.tol * np.abs(pairs.values)
+        if not search.probe(repeated=False):
+            return False
+        # Ritz values are lower bounds, the better the longer the search goes on
+        further = (bool((search.values[:k] > allowed).any()) for _ in islice(search.unrecorded(), OUTDOING_STEPS))
+        return any(further)
 
     def _in_doubt(self, iteration: SubspaceIteration) -> bool:
         """Is a probe needed? A run from a random vector is itself one for a single pair.
