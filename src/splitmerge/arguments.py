@@ -101,7 +101,8 @@ def _check_method(
                 "LocallyOptimal finds the largest or the smallest; leave sigma and interval out, or the method"
             )
     elif certify or not ends:
-        raise ValueError(f"sigma, interval, certify and which={which!r} are for the default method; leave method out")
+        asked = "certify" if ends else "sigma and interval" if interior else f"which={which!r}"
+        raise ValueError(f"{asked}: only the default method and Accelerated can do that; leave method out")
 
 
 def _check_hint(method: Method | None, which: str, *, interior: bool) -> None:

@@ -31,8 +31,8 @@ def real(
     low_enough = is_number and math.isfinite(value) and value < below and value <= most
     if not low_enough or not (value > 0 if least is None else value >= least):
         limits = [f"below {below:g}"] * math.isfinite(below) + [f"of at most {most:g}"] * math.isfinite(most)
-        limits = ([f"of at least {least:g}"] if least is not None else []) + limits
-        what = "a positive number" if least is None else "a number"
+        limits = ([f"of at least {least:g}"] if least is not None and math.isfinite(least) else []) + limits
+        what = "a positive number" if least is None else "a number" if limits else "a finite real number"
         raise ValueError(f"{name} is {value!r}; give {' '.join([what, ' and '.join(limits)]).strip()}")
     return float(value)
 

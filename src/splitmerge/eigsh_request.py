@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator
 
 from .errors import NotConverged, NotPositiveDefinite
+from .linalg.rounding import by_distance
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
 from .objective.state import State
@@ -124,7 +125,9 @@ class Request:
             raise ValueError(
                 f"M has rank {values.size}, and there are as many finite eigenvalues; k = {self.k} is more"
             )
-        chosen = _most_wanted(transformed(values, self.sigma, self.mode), self.which)[: self.k]
+        # far from σ, where transformed values are equal, the nearest first
+        nearest = by_distance(values, self.sigma or 0.0)
+        chosen = nearest[_most_wanted(transformed(values[nearest], self.sigma, self.mode), self.which)[: self.k]]
         return values[chosen], vectors[:, chosen]
 
     def by_OPinv(self) -> tuple[Array, Array]:

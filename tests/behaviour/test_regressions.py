@@ -1,5 +1,7 @@
 """Failures that adversarial solves have found, each by its smallest example."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -20,6 +22,10 @@ def rotated(values, seed=0):
     Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((len(values), len(values))))[0]
     A = (Q * values) @ Q.T
     return (A + A.T) / 2
+
+
+def chain(n):
+    return sp.diags_array([np.full(n, 2.0), -np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1, -1], format="csr")
 
 
 def star(n):
@@ -475,3 +481,106 @@ def test_products_of_probes_count_before_lapack_follows(fallback):
     assert check(None) is (Reason.MAX_STEPS if fallback else None)
     products.counts.K_solves = 10_000
     assert check(None) is Reason.MAX_STEPS
+
+
+class TestFarShift:
+    """Rounding makes all distances from a far σ equal; ties went to the smallest eigenvalue, "certified"."""
+
+    @pytest.mark.parametrize("sigma", [1e13, 1e14, 1e17, 1e100])
+    @pytest.mark.parametrize("n", [3, 30, 250, 600])
+    def test_the_nearest_are_at_the_end(self, n, sigma):
+        A = chain(n)
+        values = np.linalg.eigvalsh(A.toarray())
+        np.testing.assert_allclose(sm.solve(A, k=2, sigma=sigma).eigenvalues, values[:-3:-1], rtol=0, atol=1e-10)
+        np.testing.assert_allclose(sm.solve(A, k=2, sigma=-sigma).eigenvalues, values[:2], rtol=0, atol=1e-10)
+        w = sm.eigsh(A, k=2, sigma=sigma, return_eigenvectors=False)
+        np.testing.assert_allclose(w, values[-2:], rtol=0, atol=1e-10)
+
+    @pytest.mark.parametrize("method", [None, sm.Accelerated()])
+    def test_beyond_what_can_be_squared(self, method):
+        with pytest.raises(ValueError, match=r"sigma is 1e\+308, so far"):
+            sm.solve(chain(600), k=2, sigma=1e308, method=method)
+
+    @pytest.mark.parametrize("A", [np.zeros((450, 450)), np.diag(np.repeat(np.arange(-10.0, 12), 22))])
+    def test_a_shift_that_is_as_good_as_zero(self, A):
+        sol = sm.solve(sp.csr_array(A), k=4, sigma=-1e-300)
+        np.testing.assert_allclose(sol.eigenvalues, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [500, 5000])
+def test_bounds_hold_for_long_rows(n):
+    """Rounding of the sum over the row of a hub grows with its length."""
+    L = sp.lil_array((n, n))
+    L.setdiag(1.0)
+    L[0, 1:] = L[1:, 0] = -1
+    L[0, 0] = n - 1
+    sol = sm.solve(sp.csr_array(L), k=2)
+    assert abs(sol.eigenvalues[0] - n) <= sol.error_bounds[0] <= 1e-9 * n
+
+
+def test_bounds_hold_for_a_large_dense_matrix():
+    sol = sm.solve(np.ones((1500, 1500)), k=2)
+    assert abs(sol.eigenvalues[0] - 1500) <= sol.error_bounds[0]
+
+
+@pytest.mark.parametrize("pair", [(np.diag([1.0, 1e308]), np.diag([1.0, 1e-5])), (np.full((3, 3), 1e308), None)])
+def test_an_eigenvalue_that_overflows_is_refused(pair):
+    with pytest.raises(ValueError, match="beyond the largest number of float64"):
+        sm.solve(*pair)
+
+
+def test_residuals_in_single_precision_are_those_of_the_values_that_are_returned():
+    A = np.array([[7, 3 + 2j], [3 - 2j, 7]], np.complex64)
+    sol = sm.solve(A)
+    u, value = sol.eigenvectors[:, 0].astype(complex), float(sol.eigenvalues[0])
+    residual = np.linalg.norm(A.astype(complex) @ u - value * u) / (value * np.linalg.norm(u))
+    assert sol.residuals[0] == pytest.approx(residual, rel=1e-3)
+
+
+class TestGivenStart:
+    """An eigenvector of λ₂ as the start: a loose tolerance or a limit of steps ended the run that was to leave it."""
+
+    @pytest.mark.parametrize("options", [{"tol": 1e-8, "max_steps": 50}, {"tol": 1e-4}, {"tol": 1e-6}])
+    @pytest.mark.parametrize("method", [sm.Power(), sm.SplitMerge(), sm.Lanczos(), sm.MirrorDescent()])
+    def test_the_largest_is_found_or_known_to_be_missing(self, method, options):
+        path = sp.diags_array([np.ones(399)] * 2, offsets=[1, -1])
+        A = sp.csr_array(sp.block_diag([path, [[0, 2.002], [2.002, 0]]]))
+        x0 = np.r_[np.sin(np.pi * np.arange(1, 401) / 401), 0, 0]
+        for seed in range(4):
+            try:
+                sol = sm.solve(A, method=method, x0=x0, rng=seed, **options)
+            except sm.NotConverged:
+                continue
+            assert sol.eigenvalues[0] == pytest.approx(2.002, rel=10 * options["tol"])
+
+    @pytest.mark.parametrize("method", [sm.Power(), sm.SplitMerge(), sm.Lanczos()])
+    def test_a_good_start_is_believed(self, method):
+        A, B = sm.gallery.synthetic_pair(100, 10, rng=0)
+        u = scipy.linalg.eigh(A, B)[1][:, -1]
+        assert sm.solve(A, B, method=method, x0=u, max_steps=50).converged
+
+
+def test_a_count_beside_an_eigenvalue_of_zero():
+    """Its vector was moved to the other side by no more than its own size: nothing."""
+    n = 100
+    sol = sm.solve(n * np.eye(n) - np.ones((n, n)), k=3, which="smallest", method=sm.Accelerated(), rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, [0, n, n], atol=1e-5)
+
+
+@pytest.mark.parametrize("n", [6, 8, 16])
+@pytest.mark.parametrize("sigma", [1.0, 2.0, 4.0, 3.3])
+def test_counts_of_factors_whose_pivots_have_grown(n, sigma):
+    """Without pivoting, small pivots next to a double eigenvalue falsified the inertia."""
+    A = 2 * np.eye(n) - np.roll(np.eye(n), 1, axis=0) - np.roll(np.eye(n), -1, axis=0)
+    distances = np.sort(np.abs(np.linalg.eigvalsh(A) - sigma))
+    for k, seed in itertools.product((1, 2, 3), range(3)):
+        sol = sm.solve(sp.csr_array(A), k=k, sigma=sigma, method=sm.Accelerated(), rng=seed)
+        np.testing.assert_allclose(np.abs(sol.eigenvalues - sigma), distances[:k], atol=1e-7)
+
+
+def test_a_shift_on_an_eigenvalue_of_an_ill_conditioned_pair():
+    n = 200
+    A, B = scipy.linalg.toeplitz(0.5 ** np.arange(n)), scipy.linalg.toeplitz(0.9999 ** np.arange(n))
+    values = scipy.linalg.eigh(A, B, eigvals_only=True)
+    sol = sm.solve(A, B, sigma=values[n // 2], method=sm.Accelerated())
+    assert sol.eigenvalues == pytest.approx(values[n // 2], rel=1e-6)

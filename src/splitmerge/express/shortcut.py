@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..linalg.rounding import by_distance
 from ..planning.decision import Choice, Decision
 from ..problem.problem import Problem
 from ..problem.products import Counts, Tally
@@ -97,8 +98,7 @@ def _near(A: Any, B: Any, k: int, which: str, tol: float, certify: Any, began: f
 
 def _by_distance(found: Found, sigma: float) -> Found:
     """The pairs with the nearest to σ first; rounding may have exchanged some."""
-    distances = [abs(value - sigma) for value in found.values]
-    order = sorted(range(len(distances)), key=distances.__getitem__)
+    order = by_distance(np.array(found.values), sigma).tolist()
     return found if order == list(range(len(order))) else found.taken(order)
 
 

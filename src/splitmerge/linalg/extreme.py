@@ -19,7 +19,7 @@ from scipy.linalg.blas import idamax
 
 from ..typing import Array
 from .blas import kernels
-from .rounding import pivot_threshold
+from .rounding import by_distance, pivot_threshold
 
 # Up to this n, or this multiple of n and k, one call of a driver of LAPACK is faster than the calls of its parts.
 DRIVER_N, DRIVER_NUMBERS = 10, 40
@@ -193,7 +193,7 @@ def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[A
         # the reciprocals of those within rounding of zero are infinite
         finite = np.abs(values) > n * EPS * float(np.abs(values).max())
         compared = np.where(finite, 1 / np.where(finite, values, 1.0), math.inf)
-    order = np.argsort(np.abs(compared - sigma), kind="stable")
+    order = by_distance(compared, sigma)
     chosen = np.sort(order[:k])
     if _is_whole(d, e):
         Z, info = lapack.dstein(d, e, values[chosen], *_one_block(n))

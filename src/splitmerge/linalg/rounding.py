@@ -13,6 +13,9 @@ from ..typing import Array
 # A residual within this many units of rounding of A and B is as small as they determine it; an iteration aims at fewer,
 # and may stagnate at more.
 ROUNDING_UNITS, AIMED_UNITS, STAGNATION_UNITS = 32, 2, 128
+# Sums of terms that are alike lose a unit with each term; a fraction of that with the several sums of BLAS, and with
+# the one of sparse rows.
+TERMS_PER_UNIT_DENSE, TERMS_PER_UNIT_SPARSE = 12, 3
 # A stagnating residual above the backward error counts as rounding of the iteration up to this power of eps: 5e-7 in
 # double, 2e-3 in single precision.
 STAGNATION_EXPONENT = 0.4
@@ -21,9 +24,9 @@ STAGNATION_EXPONENT = 0.4
 class Scale(NamedTuple):
     """What the residual of an iterate of (A + ηB, B) is relative to, and the levels that rounding leaves.
 
-    `shift` is η, `radius` an estimate Λ of the largest |λ| of (A, B), `n` and `eps` belong to the pencil, and `A_norm`,
-    `B_norm` are the 1-norms. Values are those of the shifted pencil; a residual is relative to max(|λ|, √eps Λ) for the
-    eigenvalue λ of (A, B) itself.
+    `shift` is η, `radius` an estimate Λ of the largest |λ| of (A, B), `n` and `eps` belong to the pencil, `A_norm`,
+    `B_norm` are the 1-norms, and `units` the units of rounding that products with A and B leave. Values are those of
+    the shifted pencil; a residual is relative to max(|λ|, √eps Λ) for the eigenvalue λ of (A, B) itself.
     """
 
     shift: float
@@ -32,10 +35,11 @@ class Scale(NamedTuple):
     eps: float
     A_norm: float
     B_norm: float
+    units: float = ROUNDING_UNITS
 
     def moved(self, shift: float, radius: float) -> Scale:
         """The scale of the same pencil with another shift and radius."""
-        return Scale(shift, radius, self.n, self.eps, self.A_norm, self.B_norm)
+        return Scale(shift, radius, self.n, self.eps, self.A_norm, self.B_norm, self.units)
 
     @property
     def shifted_radius(self) -> float:
@@ -63,7 +67,15 @@ class Scale(NamedTuple):
         A perturbation E of A or λB moves λ by uᴴEu.
         """
         sizes = self.A_norm + np.abs(values) * self.B_norm
-        return np.asarray(ROUNDING_UNITS * self.eps * sizes * lengths**2)
+        return np.asarray(self.units * self.eps * sizes * lengths**2)
+
+
+def by_distance(values: Array, centre: float) -> Array:
+    """Indices that sort values by their distance from the centre.
+
+    Where rounding makes distances equal, the values on one side of the centre tell themselves.
+    """
+    return np.lexsort((np.where(values < centre, -values, values), np.abs(values - centre)))
 
 
 def attainable_residual(n: int, eps: float) -> float:

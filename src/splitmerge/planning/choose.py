@@ -33,6 +33,9 @@ MIXED_PRECISION_N = 400
 FALLBACK_N = 2000
 # LOBPCG runs where n is larger than this multiple of k.
 LOBPCG_ROOM = 5
+# The inverse of a shift of the scaled pair beyond this underflows when it is squared; one below its reciprocal counts
+# as 0.
+MAX_SIGMA = 1e150
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
 MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 
@@ -236,6 +239,11 @@ def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     if not 0 < abs(pencil.unit) < math.inf:
         raise ValueError("the eigenvalues of A and B, whose entries are of extreme sizes, overflow; scale A or B")
     sigma = problem.sigma / pencil.unit
+    if not abs(sigma) <= MAX_SIGMA:
+        raise ValueError(
+            f"sigma is {problem.sigma:g}, so far from the eigenvalues that 1/(λ − σ) underflows; use which"
+        )
+    sigma = 0.0 if abs(sigma) < 1 / MAX_SIGMA else sigma
     candidates = [
         Candidate(engine, Map.SWAPPED, sigma=sigma, sign=sign, clear=True)
         for engine in (Engine.LAPACK, Engine.KRYLOV)[not lapack :]

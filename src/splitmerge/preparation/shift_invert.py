@@ -24,7 +24,7 @@ from .definiteness import has_definite_rest, massless
 from .workspace import Workspace
 
 # Attempts to move σ off a singular A − σB, and further ones from where it has been moved to.
-SINGULAR_MOVES, FURTHER_MOVES = 3, 3
+SINGULAR_MOVES, FURTHER_MOVES = 7, 3
 # Lanczos steps that show whether σ is on an eigenvalue; further ones per wanted pair where it may be a multiple one.
 FIRST_STEPS, STEPS_PER_PAIR = 5, 4
 
@@ -74,7 +74,10 @@ def factorised_near(
         sigma = asked + clearance
         factor = _try_factor(pencil, sigma)
     if factor is None:
-        raise ValueError(f"A − σB is singular at σ = {asked * pencil.unit:.6g} and near it; are A and B both singular?")
+        raise ValueError(
+            f"A − σB is singular to working precision at σ = {asked * pencil.unit:.6g} and near it: σ is on an "
+            f"eigenvalue, or A and B have a common null vector; move sigma, or check A and B"
+        )
     return sigma, factor
 
 

@@ -14,6 +14,7 @@ from scipy.linalg import get_lapack_funcs
 
 from ..linalg import csr
 from ..linalg.blas import kernels
+from ..linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_DENSE, TERMS_PER_UNIT_SPARSE
 from ..typing import Array
 
 # Largest binary exponent of the entries, by precision: beyond it a product of four such entries could overflow.
@@ -65,6 +66,14 @@ class Operator:
         if self.kind == "sparse":
             return float(csr.row_sums(self.matrix).max())
         return self.size
+
+    @cached_property
+    def units(self) -> float:
+        """Units of rounding by which the entries of a product are off, relative to the norm."""
+        if self.kind == "sparse":
+            longest = int(np.diff(self.matrix.indptr).max(initial=0))
+            return max(ROUNDING_UNITS, longest / TERMS_PER_UNIT_SPARSE)
+        return max(ROUNDING_UNITS, self.n / TERMS_PER_UNIT_DENSE)
 
     def in_double(self, X: Array) -> Array:
         """M X for a block of columns X, in the (double) precision of X."""

@@ -119,7 +119,8 @@ class Products:
         self.solver: Any = bound(solver, self)
         self.explicit = explicit
         B_norm = 1.0 if pencil.B is None else pencil.B.norm
-        self.scale = Scale(0.0, 0.0, self.n, self.eps, pencil.A.norm, B_norm)
+        units = max(pencil.A.units, 0.0 if pencil.B is None else pencil.B.units)
+        self.scale = Scale(0.0, 0.0, self.n, self.eps, pencil.A.norm, B_norm, units)
 
     def _copy(self, **changes: Any) -> Self:
         other = object.__new__(type(self))

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..linalg.rounding import by_distance
 from ..typing import Array
 
 
@@ -54,7 +55,7 @@ class Target:
         if self.name == "nearest":
             return np.argsort(self._distances(values), kind="stable")
         if self.name == "closest":
-            return np.argsort(np.abs(values - self.centre), kind="stable")
+            return by_distance(values, self.centre)
         if self is not Target.ENDS:
             return np.argsort(-np.abs(values - self.centre), kind="stable")
         turns = np.empty(n, int)

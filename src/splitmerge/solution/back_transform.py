@@ -48,9 +48,11 @@ def present(
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))
     with np.errstate(over="ignore"):
-        # beyond the largest number it is infinite; + 0.0 turns −0.0 into 0.0
+        # + 0.0 turns −0.0 into 0.0
         eigenvalues = (pairs.values * pencil.unit + 0.0).astype(real)
         error_bounds = bounds.values * abs(pencil.unit)
+    if verified.reason.converged and not np.isfinite(eigenvalues).all():
+        raise ValueError(f"an eigenvalue is beyond the largest number of {real}; multiply A by a small number")
     return Solution(
         eigenvalues=eigenvalues,
         eigenvectors=_vectors(mended, pencil, pairs),

@@ -146,10 +146,11 @@ def purified(setup: Setup, pairs: Pairs) -> Pairs:
     monitoring = products.monitoring
     BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
     X = monitoring.solves_K(inverse, np.asfortranarray(BX))
-    if not np.isfinite(X).all():
+    lengths = column_norms(X)
+    if not (np.isfinite(X).all() and (lengths > 0).all()):
         return pairs
     assert pairs.order is not None
-    refined = _refined(setup, X / column_norms(X), pairs.order)
+    refined = _refined(setup, X / lengths, pairs.order)
     if refined is None:
         return pairs
     better = measured_columns(products, refined, inverse)
@@ -211,7 +212,7 @@ def measured_columns(products: Products, columns: Array | Images, inverse: Inver
     scales = (pencil.norms, (products.scale.A_norm, products.scale.B_norm))[: pencil.coordinates]
     sigma = None if inverse is None else inverse.sigma
     levels = [
-        levels_of(values, errors, figures[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma)
+        levels_of(values, errors, figures[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma, products.scale.units)
         for i, norms in enumerate(scales)
     ]
     return Pairs(
@@ -253,13 +254,14 @@ def levels_of(
     scales: tuple[float, float],
     eps: float,
     sigma: float | None,
+    units: float = ROUNDING_UNITS,
 ) -> Levels:
     """What residual norms are compared with, from ‖r‖, ‖x‖ and ‖Bx‖ and the 1-norms of A and B.
 
     In plain floats: for a few pairs they are several times as fast as arrays.
     """
     A_norm, B_norm = scales
-    root, unit = math.sqrt(eps), ROUNDING_UNITS * eps
+    root, unit = math.sqrt(eps), units * eps
     levels = Levels([], [], [], [], [])
     for value, error, norm, length, image in zip(values, errors, *figures, strict=True):
         size = image * abs(value)
@@ -287,6 +289,9 @@ def _figures(products: Products, block: Images, inverse: Inverse | None) -> Arra
     X, R, BX = block
     squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
     values = column_dots(X, R) / squares
+    if products.dtype.char in "fF":
+        # residuals are those of the values that are returned
+        values = values.astype(np.float32).astype(np.float64)
     R = R - BX * values
     figures = np.zeros((values.size, 9))
     figures[:, 0] = values
