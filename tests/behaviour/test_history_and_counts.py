@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import splitmerge as sm
 from checking import METHODS, each_method, each_route, each_solver, partial, short
@@ -186,3 +186,9 @@ class TestCounts:
         assert sol.seconds.setup > 0
         assert sol.seconds.iteration > 0
         assert sol.seconds.total == sol.seconds.setup + sol.seconds.iteration <= elapsed
+
+
+def test_entries_that_are_known_take_no_products():
+    A, B = sm.gallery.synthetic_pair(60, 10, rng=0)
+    counts = sm.solve(aslinearoperator(A), B, which="smallest").counts.setup
+    assert (counts.A_products, counts.B_products) == (60, 0)

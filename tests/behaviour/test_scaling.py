@@ -77,3 +77,32 @@ class TestScaling:
         D = np.logspace(-6, 6, 6)
         sol = sm.solve(D[:, None] * A * D, D[:, None] * B * D, rng=0, method=method, tol=1e-12)
         np.testing.assert_allclose(sol.eigenvalues, [1.0], rtol=1e-6)
+
+
+def test_a_ridge_is_reported_in_the_units_of_B():
+    B = 2.0**-700 * np.diag([1.0, 1.0, 0.0])
+    report = sm.solve(np.diag([1.0, 2.0, 3.0]), B, b_policy="ridge").b_report
+    assert 0 < report.ridge < 2.0**-720
+
+
+def test_the_shift_is_in_the_units_of_the_eigenvalues():
+    A = 2.0**600 * np.diag(np.r_[-5.0, np.linspace(1, 2, 399)])
+    sol = sm.solve(sp.csr_array(A), k=2, which="smallest", method=sm.Accelerated())
+    assert sol.eigenvalues[0] == pytest.approx(-5 * 2.0**600)
+    assert 2.0**600 < abs(sol.shift) < 2.0**610
+
+
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_a_solver_of_the_users_for_a_B_of_extreme_size(exponent):
+    d = np.linspace(1, 2, 40)
+    B = np.ldexp(np.diag(d), exponent)
+    inner = sm.UserSolve(lambda b: np.ldexp(b / d, -exponent))
+    sol = sm.solve(np.diag(np.arange(40.0)), B, method=sm.Lanczos(inner=inner), rng=0)
+    assert sol.eigenvalues[0] == pytest.approx(np.ldexp(np.max(np.arange(40.0) / d), -exponent))
+
+
+@pytest.mark.parametrize("factor", [16.0, 1 / 16])
+def test_bounds_of_lapack_scale_with_the_pair(factor):
+    A, B = sm.gallery.synthetic_pair(40, 50, rng=2)
+    bounds = sm.solve(A, B, k=3, which="smallest").error_bounds
+    np.testing.assert_allclose(sm.solve(A, factor * B, k=3, which="smallest").error_bounds * factor, bounds, rtol=1e-6)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from pairs import pair_of
-from splitmerge.verification.bounds import bound, bounds_of
-from splitmerge.verification.residuals import Pairs
+from splitmerge.verification.bounds import bound, bounds_from, bounds_of
+from splitmerge.verification.residuals import Pairs, levels_of
 from strategies import EPS, dtypes, hermitian, normal, seeds, unitary
 
 K = 4
@@ -241,3 +241,14 @@ def test_the_units_of_the_unknowns_do_not_matter(question, method):
     for sol in found[1:]:
         np.testing.assert_allclose(sol.eigenvalues, found[0].eigenvalues, rtol=1e-12)
         np.testing.assert_allclose(sol.error_bounds, found[0].error_bounds, rtol=1e-6)
+
+
+def test_a_bound_next_to_a_shift_is_one_of_the_eigenvalue():
+    """λ = σ + 1/θ: an error of a fifth of θ moves λ − σ = 2 by up to a quarter of it."""
+    found = bounds_from([3.0], [0.2], [0.0], [0.0], None, 1.0, 5)
+    assert found.values == pytest.approx(0.5)
+
+
+def test_deltas_next_to_a_shift_are_relative_to_the_distance_from_it():
+    levels = levels_of([3.0], [0.2], [[0.1], [1.0], [1.0]], (1.0, 1.0), 1e-16, 1.0)
+    assert levels.deltas == pytest.approx([0.5])

@@ -13,9 +13,11 @@ from pairs import pair_of
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import setups
 from splitmerge.preparation.workspace import Workspace
+from splitmerge.problem.pencil import Pencil
+from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.verification.confirm import _improved
-from splitmerge.verification.residuals import Pairs, measured, purified
+from splitmerge.verification.residuals import Pairs, _dual_norms, measured, purified
 
 TOL = 1e-8
 
@@ -128,3 +130,12 @@ class TestPurified:
         setup, _, pairs = self.made(kind, dtype, question)
         loose = 2 * float((pairs.norms / pairs.sizes).max())
         assert _improved(setup, pairs, loose)[0] is pairs
+
+
+def test_a_system_that_is_not_solved_bounds_nothing():
+    class Half:
+        def solve_block(self, R):
+            return R / 2, R / 2
+
+    products = Products(Pencil(np.eye(6), np.diag(np.ones(6))), solver=Half())
+    assert np.isinf(_dual_norms(products, np.ones((6, 2)))).all()

@@ -321,3 +321,10 @@ class TestWideViews:
         single = CCA().fit(X, Y[:, 0])
         assert np.allclose(single.predict(X), Y[:, 0])
         assert np.allclose(single.coef_, whole.coef_)
+
+
+def test_correlations_are_weighted():
+    X, y = sm.gallery.two_views(200, 5, 4, [0.9, 0.5], rng=0)
+    cca = CCA(n_components=2).fit(X, y)
+    chosen = np.r_[np.ones(50), np.zeros(150)]
+    np.testing.assert_allclose(cca.correlations(X, y, chosen), cca.correlations(X[:50], y[:50]), rtol=1e-10)

@@ -17,3 +17,12 @@ def test_a_converged_value_comes_again_without_reorthogonalisation(reorthogonali
     largest, second = np.sort(values)[::-1]
     assert largest == pytest.approx(10)
     assert second == pytest.approx(1 if reorthogonalise else 10, rel=1e-3)
+
+
+def test_residuals_of_states_are_relative_to_the_product_with_B():
+    A, B = sm.gallery.synthetic_pair(60, 50, rng=1)
+    for state in itertools.islice(sm.iterates(A, 9 * B, method=sm.Lanczos(), rng=0), 3, 8):
+        x = state.x
+        value = x @ A @ x / (x @ (9 * B) @ x)
+        residual = np.linalg.norm(A @ x - value * 9 * B @ x) / (abs(value) * np.linalg.norm(9 * B @ x))
+        assert state.residual == pytest.approx(residual, rel=1e-6)

@@ -11,7 +11,12 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, spsolve
 import splitmerge as sm
 from checking import check, choices
 from pairs import grid, pair_of
+from splitmerge.methods.lobpcg.iteration import Lobpcg
+from splitmerge.methods.setup import Setup
 from splitmerge.planning import costs
+from splitmerge.problem.pencil import Pencil
+from splitmerge.problem.products import Products
+from splitmerge.problem.target import Target
 
 LO = sm.LocallyOptimal
 
@@ -387,3 +392,11 @@ def test_the_size_of_the_block(which):
         assert sol.method.block == block
         made[block] = sol.counts.A_products / max(sol.steps, 1)
     assert made[12] > 1.5 * made[None]
+
+
+def test_a_probe_sees_what_lies_between_the_pairs():
+    """Of 10, 8, 5, 1, … the first and the third were found."""
+    products = Products(Pencil(np.diag(np.r_[10.0, 8.0, 5.0, np.linspace(1, 0, 27)]), None))
+    search = Lobpcg(Setup(products, Target.LARGEST, 2, np.random.default_rng(0)), block=2)
+    search.launch(np.eye(30)[:, [0, 2]])
+    assert search.look(1e-8)
