@@ -7,7 +7,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
 from checking import check, each_method, each_route, each_solver, unchanged_solve
-from pairs import indefinite, well_separated
+from pairs import indefinite, pair_of, well_separated
 
 SCALES = [(a, b) for a in (1e-150, 1e150) for b in (1e-150, 1e150)]
 
@@ -106,3 +106,45 @@ def test_bounds_of_lapack_scale_with_the_pair(factor):
     A, B = sm.gallery.synthetic_pair(40, 50, rng=2)
     bounds = sm.solve(A, B, k=3, which="smallest").error_bounds
     np.testing.assert_allclose(sm.solve(A, factor * B, k=3, which="smallest").error_bounds * factor, bounds, rtol=1e-6)
+
+
+SCALED_SOLVES = {
+    "LAPACK": {},
+    "LAPACK, smallest": {"which": "smallest", "k": 3},
+    "LAPACK, nearest": {"sigma": 2.5, "k": 3},
+    "Krylov": {"method": sm.Accelerated(), "k": 3},
+    "Krylov, smallest": {"method": sm.Accelerated(), "which": "smallest", "k": 3},
+    "shift-invert": {"method": sm.Accelerated(), "sigma": 2.5, "k": 3},
+    "Lanczos": {"method": sm.Lanczos()},
+    "Split-Merge": {"method": sm.SplitMerge(), "k": 2},
+    "power, smallest": {"method": sm.Power(), "which": "smallest", "tol": 1e-4},
+    "LOBPCG": {"method": sm.LocallyOptimal(), "k": 2},
+}
+
+
+@pytest.mark.parametrize("exponents", [(40, 0), (0, -40), (-40, 40), (330, 0), (0, 330), (-330, -330)])
+@pytest.mark.parametrize("name", SCALED_SOLVES)
+def test_every_figure_scales_with_the_pair(name, exponents):
+    """Units of A and B: eigenvalues, bounds, shift and history follow, relative figures stay."""
+    options = dict(SCALED_SOLVES[name])
+    A, B = pair_of(np.r_[np.linspace(-3, 4, 58), 5.0, 7.0])
+    a, b = (2.0**exponent for exponent in exponents)
+    plain = sm.solve(A, B, rng=0, **options)
+    if "sigma" in options:
+        options["sigma"] *= a / b
+    scaled = sm.solve(a * A, b * B, rng=0, **options)
+    np.testing.assert_allclose(scaled.eigenvalues / (a / b), plain.eigenvalues, rtol=1e-7)
+    np.testing.assert_allclose(scaled.shift / (a / b), plain.shift, rtol=0.1)
+    # beyond that, rounding errors differ
+    for figure, unit, floor in (
+        ("error_bounds", a / b, 1e-12),
+        ("residuals", 1.0, 1e-12),
+        ("angle_bounds", 1.0, 1e-10),
+    ):
+        before, after = getattr(plain, figure), getattr(scaled, figure) / unit
+        assert (after <= 5 * before + floor).all(), figure
+        assert (before <= 5 * after + floor).all(), figure
+    assert (scaled.reason, scaled.verdict) == (plain.reason, plain.verdict)
+    assert abs(scaled.steps - plain.steps) <= 0.1 * plain.steps + 1
+    some = slice(0, min(len(plain.history.residual), 4))
+    np.testing.assert_allclose(scaled.history.residual[some], plain.history.residual[some], rtol=1e-3, atol=1e-9)
