@@ -215,7 +215,7 @@ class TestRefusals:
             (["--max-seconds", -1], "seconds is -1"),
             (["--seed", -1], "--seed: -1 is negative"),
             (["--method", "powr"], "unknown method 'powr' (did you mean power?); give one of default"),
-            (["--method", "power", "--certify"], "for the default method"),
+            (["--method", "power", "--certify"], "only the default method"),
             (["--which", "all"], "invalid choice: 'all'"),
             (["-o", "modes.txt"], "ends in .npz (all results) or .csv"),
             (["-o", "nowhere/modes.npz"], "there is no folder nowhere"),

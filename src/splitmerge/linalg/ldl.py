@@ -13,7 +13,8 @@ from ..typing import Array
 class DenseShifted:
     """K = L D Lᴴ with Bunch–Kaufman pivoting; `negative` is the number of negative eigenvalues of K."""
 
-    growth = 1.0
+    # with pivoting it is rounding
+    backward_error = 1.0
 
     takes_blocks = True
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..linalg.ldl import DenseShifted
 from ..linalg.reductions import norm, random_vector, vdot
-from ..linalg.rounding import attainable_residual
+from ..linalg.rounding import ROUNDING_UNITS, attainable_residual
 from ..problem.factorise import shifted_factor
 from ..problem.operator import plus
 from ..problem.products import Products
@@ -24,8 +24,6 @@ from ..typing import Array
 
 # A count is certain if the nearest eigenvalue is this multiple of what rounding may move it by away.
 CLEAR_ROUNDING_ERRORS = 2
-# Growth of pivots without pivoting up to which rounding of the factors is no more than that of A and B.
-MAX_GROWTH = 32
 # Steps of inverse iteration that estimate the distance: one that is within rounding dominates after the first.
 INVERSE_STEPS = 3
 
@@ -88,7 +86,7 @@ class Counter:
         if factor.negative is None or is_singular(K, factor):
             return None
         nearest, length = self._nearest(tau, factor)
-        return Cut(tau, factor.negative, nearest, self.rounding(tau, length) * max(1.0, factor.growth / MAX_GROWTH))
+        return Cut(tau, factor.negative, nearest, self.rounding(tau, length) * _excess(factor))
 
     def _nearest(self, tau: float, factor: DenseShifted | SparseShifted) -> tuple[float, float]:
         """An estimate of the eigenvalue nearest to τ, and the Euclidean norm of its vector of B-norm 1.
@@ -114,6 +112,11 @@ class Counter:
         if not (math.isfinite(growth) and math.isfinite(length)):
             return tau, 1.0
         return tau + math.copysign(1 / growth, side), length / growth
+
+
+def _excess(factor: DenseShifted | SparseShifted) -> float:
+    """By which factor the backward error of a factorisation exceeds the rounding of A and B."""
+    return max(1.0, factor.backward_error / ROUNDING_UNITS)
 
 
 def _norm(x: Array, Bx: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,14 @@ class SparseShifted:
     """K = L D Lᴴ without pivoting or, if that is inaccurate, LU with pivoting.
 
     Solves are refined by one step where the factors alone are less accurate than rounding allows. `negative` is the
-    number of negative eigenvalues of K; None after LU, which does not reveal the inertia. `growth` is that of the
-    pivots without pivoting: as many units of rounding perturb K.
+    number of negative eigenvalues of K; None after LU, which does not reveal the inertia.
     """
 
     takes_blocks = True
 
     def __init__(self, K: Any, like: Factors | None = None) -> None:
-        self.times = csr.matvec(K)
+        self.times, self.size = csr.matvec(K), float(np.abs(K.data).max(initial=0.0))
         self.negative: int | None = None
-        self.growth = 1.0
         x = np.random.default_rng(0).standard_normal(K.shape[0]).astype(K.dtype)
         b, eps = self.times(x), float(np.finfo(K.dtype).eps)
         for factors in indefinite_factors(K, like):
@@ -38,11 +37,16 @@ class SparseShifted:
             for self.refined, units in ((False, ACCURATE_UNITS), (True, REFINED_UNITS)):
                 if self._error(b) <= units * eps:
                     self.name, self.negative = factors.name, factors.negative
-                    if isinstance(factors, Triangular):
-                        self.growth = float(np.abs(factors.pivots).max() / np.abs(K.data).max())
                     return
         self.name, self.refined = "SuperLU with pivoting", True
         self.lu = pivoted_lu(K)
+
+    @cached_property
+    def backward_error(self) -> float:
+        """The backward error of the factors in units of rounding, about: the growth of pivots without pivoting."""
+        if not isinstance(self.lu, Triangular):
+            return 1.0
+        return float(np.abs(self.lu.pivots).max()) / self.size
 
     def _error(self, b: Array) -> float:
         """The residual of a solve relative to its right-hand side."""

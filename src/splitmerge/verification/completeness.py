@@ -76,8 +76,7 @@ class _Verification:
         iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
         self.early = self._may_be_early() and not self._run_on(SETTLED_TOL / self.tol)
-        if self.setup.survey is not None and self.setup.given and self._outdone():
-            self.reason = Reason.MISSED
+        self._hold_given_starts()
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -91,6 +90,11 @@ class _Verification:
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _hold_given_starts(self) -> None:
+        """Compare what a first-order method finds from a given start with a Krylov search."""
+        if self.setup.survey is not None and self.setup.given and self._outdone():
+            self.reason = Reason.MISSED
 
     def _outdone(self) -> bool:
         """Does a Krylov search see a larger eigenvalue than a method from a given start, which may miss it?

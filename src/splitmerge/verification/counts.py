@@ -18,8 +18,9 @@ from ..typing import Array
 from .inertia import count_between, nothing_beyond, nothing_in_the_gap, resolution
 from .residuals import Pairs
 
-# Counts that rounding leaves undecided are repeated further away from the pairs.
-COUNT_ATTEMPTS = 3
+# Counts that rounding leaves undecided are repeated further away from the pairs, at these multiples of what rounding of
+# A and B needs; up to this one, a count that does not fit shows that an eigenvalue is missing.
+WIDENINGS, NEAR_WIDENING = (1.0, 2.0, 4.0, 32.0, 256.0), 4.0
 # A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values (a looser tolerance than
 # that counts as such), or as wide as this multiple of the rounding of its pairs in any coordinates.
 CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
@@ -46,12 +47,17 @@ def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> 
         return True
     if above is not None and following is not None and nothing_in_the_gap(setup, pairs, following, above=above):
         return True
-    fraction = max(CLUSTER_TOLERANCES * min(tol, CLUSTER_FRACTION), CLUSTER_FRACTION)
-    for attempt in range(COUNT_ATTEMPTS):
+    return _fits_at_some_distance(setup, pairs, max(CLUSTER_TOLERANCES * min(tol, CLUSTER_FRACTION), CLUSTER_FRACTION))
+
+
+def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool | None:
+    """Do the counts fit at the first distance from the pairs at which rounding leaves them decided?"""
+    for widening in WIDENINGS:
         fit = _fits_sides if setup.shift_invert is None else _fits_between
-        fits = fit(setup, pairs, 2.0**attempt, fraction)
+        fits = fit(setup, pairs, widening, fraction)
         if fits is not None:
-            return fits
+            # far away the next eigenvalue may be counted
+            return fits if fits or widening <= NEAR_WIDENING else None
     return None
 
 
@@ -62,14 +68,15 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
 
 
 def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> bool | None:
-    """Is a cluster as narrow as its values are known? None if it is wide only because counts are uncertain."""
+    """Is a cluster as narrow as its values are known? None if it is wide only because of rounding."""
     # A = 0 has no rounding errors
     noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].max())
     known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
     allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
     if width <= allowed:
         return True
-    return None if width - 2 * margin <= allowed else False
+    uncertain = 2 * (margin + float(pairs.noise[inside].max()))
+    return None if width - uncertain <= allowed or margin > allowed else False
 
 
 def _one_side(setup: Setup) -> bool | None:

@@ -23,8 +23,8 @@ from ..sparse_direct.cholesky import SparseFactor
 from ..typing import Array
 from .residuals import Pairs
 
-# Growth of pivots whose rounding stays below the `resolution`, which is as many units of rounding.
-MAX_GROWTH = 4 * ROUNDING_UNITS
+# The growth of pivots at which the backward error of the factors may be as large as the `resolution`.
+MAX_BACKWARD_ERROR = ROUNDING_UNITS
 
 
 def resolution(products: Products, pairs: Pairs, size: float) -> float:
@@ -79,8 +79,8 @@ def nothing_beyond(
 def count_below(products: Products, tau: float, known: object = None, widening: float = 1.0) -> int | None:
     """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit.
 
-    `known` is the factor of a matrix of about the same pattern, if there is one. Where pivots have grown beyond
-    MAX_GROWTH times `widening`, rounding of the factors may change the signs of eigenvalues that are that close to τ.
+    `known` is the factor of a matrix of about the same pattern, if there is one. Factors whose backward error exceeds
+    `widening` times the `resolution` may have other signs than the eigenvalues that are that close to τ.
     """
     K = plus(products.A, -tau, products.B)
     try:
@@ -88,7 +88,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
         if not isinstance(known, SparseFactor):
             check_fits(K, "A − τB")
         factor = shifted_factor(K, known)
-        return factor.negative if factor.growth <= MAX_GROWTH * widening else None
+        return factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR * widening else None
     except (ZeroDivisionError, MemoryError):
         return None
 

@@ -19,26 +19,17 @@ from ..run.iteration import RitzBlock
 from ..typing import Array
 from .projection import Images, images_of, rayleigh_ritz, swapped_ritz
 
-# Numbers and columns that are processed at a time: their products then take less memory than the basis they come from.
-# Beside dense matrices a share of n columns takes little.
+# Numbers and columns processed at a time, so that their products take less memory than the basis; a share of n columns
+# takes little beside dense matrices.
 NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME, DENSE_SHARE = 2**13, 4, 16
 # A solve that leaves less than this fraction of its right-hand side determines rᴴB⁻¹r.
 SOLVED_FRACTION = 2e-5
 
 
 # The fields of `Pairs` with an entry or a column for each pair, apart from its gaps.
-COLUMNS = (
-    "values",
-    "vectors",
-    "norms",
-    "sizes",
-    "floors",
-    "residuals",
-    "errors",
-    "deltas",
-    "noise",
-    "offsets",
-    "estimates",
+COLUMNS: tuple[str, ...] = (
+    *("values", "vectors", "norms", "sizes", "floors", "residuals"),
+    *("errors", "deltas", "noise", "offsets", "estimates"),
 )
 
 
