@@ -79,8 +79,9 @@ def plus(a: Any, c: float, b: Any) -> Any:
     if _same_pattern(a, b):
         return like(a, a.data + c * b.data)
     indptr, indices, data = _sum(a, a.data, b, c * b.data)
-    count = indptr[-1]
-    return sp.csr_array((data[:count], indices[:count], indptr), shape=a.shape)
+    for room in (indices, data):
+        room.resize(int(indptr[-1]), refcheck=False)
+    return sp.csr_array((data, indices, indptr), shape=a.shape)
 
 
 def union_nonzeros(a: Any, b: Any) -> int:

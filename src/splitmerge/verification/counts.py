@@ -8,7 +8,7 @@ of the eigenvalues beyond the cluster is missing.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,9 @@ WIDENINGS, NEAR_WIDENING = (1.0, 2.0, 4.0, 32.0, 256.0), 4.0
 # A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values (a looser tolerance than
 # that counts as such), or as wide as this multiple of the rounding of its pairs in any coordinates.
 CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
+
+# Do the counts fit? None: the factorisations do not tell; "unclear": they do, but rounding leaves open what they mean.
+Fit: TypeAlias = bool | Literal["unclear"] | None
 
 
 class Side(NamedTuple):
@@ -55,6 +58,8 @@ def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool 
     for widening in WIDENINGS:
         fit = _fits_sides if setup.shift_invert is None else _fits_between
         fits = fit(setup, pairs, widening, fraction)
+        if fits == "unclear":
+            return None
         if fits is not None:
             # far away the next eigenvalue may be counted
             return fits if fits or widening <= NEAR_WIDENING else None
@@ -67,8 +72,8 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
     return max(resolution(products, pairs, abs(edge)), math.sqrt(float(np.finfo(products.dtype).tiny)))
 
 
-def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> bool | None:
-    """Is a cluster as narrow as its values are known? None if it is wide only because of rounding."""
+def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> Fit:
+    """Is a cluster as narrow as its values are known? "unclear" if it is wide only because of rounding."""
     # A = 0 has no rounding errors
     noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].max())
     known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
@@ -76,7 +81,7 @@ def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fractio
     if width <= allowed:
         return True
     uncertain = 2 * (margin + float(pairs.noise[inside].max()))
-    return None if width - uncertain <= allowed or margin > allowed else False
+    return "unclear" if width - uncertain <= allowed or margin > allowed else False
 
 
 def _one_side(setup: Setup) -> bool | None:
@@ -98,7 +103,7 @@ def _sides(setup: Setup, values: Array) -> list[Side]:
     return [Side(True, values >= centre, centre), Side(False, values < centre, centre)]
 
 
-def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> bool | None:
+def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> Fit:
     """Is nothing else at the wanted ends of the spectrum?"""
     sides = _sides(setup, pairs.values)
     farthest = setup.target.name == "farthest" and _one_side(setup) is None
@@ -115,7 +120,7 @@ def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) ->
             # the two sides would overlap
             return None
         fits = _fits(setup, pairs, side, distances, measured, margin, widening, fraction)
-        if not fits:
+        if fits is not True:
             return fits
     return True
 
@@ -129,7 +134,7 @@ def _fits(
     margin: float,
     widening: float,
     fraction: float,
-) -> bool | None:
+) -> Fit:
     """Is nothing but the chosen pairs beyond their least distance, or beyond the cluster that k cuts?"""
     deltas, sign = pairs.deltas, 1.0 if side.above else -1.0
     least = float((distances - deltas)[measured].min()) - margin
@@ -139,7 +144,7 @@ def _fits(
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
     top, inside = _cluster(distances, deltas + margin, measured)
     narrow = _is_narrow(pairs, inside, top - least, margin, fraction)
-    if not narrow:
+    if narrow is not True:
         return narrow
     beyond = side.chosen & ~inside
     return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, widening, above=side.above)
@@ -157,7 +162,7 @@ def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, A
     return top, inside
 
 
-def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> bool | None:
+def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> Fit:
     """Are the pairs all the eigenvalues within some distance from σ?"""
     assert setup.shift_invert is not None
     sigma = setup.shift_invert.sigma - setup.target.centre
@@ -169,7 +174,7 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
     narrow = _is_narrow(pairs, inside, reach + top, margin, fraction)
-    if not narrow or count < pairs.values.size:
+    if count < pairs.values.size or narrow is not True:
         return False if count < pairs.values.size else narrow
     if -top <= 0:
         return bool(inside.all())
