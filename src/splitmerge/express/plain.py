@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..linalg.cholesky import UNCLEAR_PIVOT
 from ..linalg.extreme import lower_factor, routines
 from ..planning.costs import prefers_lapack, prefers_lapack_near
 from ..problem.operator import safe_scaling
@@ -75,7 +76,8 @@ def _factorised(a: Array, b: Array, kinds: tuple[str, ...], k: int, *, smallest:
     least = min(diagonal)
     if not least > 0:
         return Plain(a, b, None, kinds) if smallest and least == 0 and _is_semidefinite(b, diagonal, k) else None
-    L, scaling = lower_factor(b, diagonal), None
+    # the pipeline estimates the condition number where a pivot is unclear
+    L, scaling = lower_factor(b, diagonal, UNCLEAR_PIVOT), None
     if max(diagonal) > EQUILIBRATION_RATIO**2 * least:
         scaling = equilibration(np.array(diagonal))
     if L is None or scaling is None:

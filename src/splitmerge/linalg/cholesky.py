@@ -142,7 +142,7 @@ def check_condition(solve: Callable[[Array], Array], diagonal: Array) -> None:
     for _ in range(CONDITION_STEPS):
         x = d * solve(d * (x / np.linalg.norm(x)))
     if not np.linalg.norm(x) * precision(d.dtype) < 1:
-        raise _singular("its condition number exceeds the reciprocal of the working precision")
+        raise singular("its condition number exceeds the reciprocal of the working precision")
 
 
 def _schur_pivot(B: Array, index: int) -> float:
@@ -157,7 +157,7 @@ def not_definite(index: int, pivot: float, diagonal: float = 1.0) -> NotPositive
     """The exception for a factorisation that breaks down at `pivot` in row `index`, with this entry on the diagonal."""
     why = f"pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}"
     if pivot >= -INDEFINITE_FRACTION * abs(diagonal):
-        return _singular(why)
+        return singular(why)
     error = NotPositiveDefinite(
         f"B is not positive definite: {why}; B is indefinite: a mass or covariance matrix has no negative eigenvalues; "
         f"check B"
@@ -166,7 +166,7 @@ def not_definite(index: int, pivot: float, diagonal: float = 1.0) -> NotPositive
     return error
 
 
-def _singular(why: str) -> NotPositiveDefinite:
+def singular(why: str) -> NotPositiveDefinite:
     """The exception for a matrix that is semidefinite as far as its precision can tell."""
     return NotPositiveDefinite(
         f"B is not positive definite: {why}; B is singular to working precision and the pair has infinite eigenvalues: "

@@ -22,6 +22,8 @@ T = TypeVar("T")
 POLICIES = ("error", "ridge", "restrict")
 # Rows of the largest connected component of B for which a dense eigendecomposition is computed.
 MAX_COMPONENT_ROWS = 6000
+# Eigenvalues of an n×n block of B with a unit diagonal below this many times n units of rounding are zero.
+RANK_ROUNDING_ERRORS = 4
 
 
 @dataclass(frozen=True)
@@ -194,10 +196,10 @@ def range_of(op: Operator) -> Any:
 
 
 def _spaces(op: Operator) -> tuple[Any, Any]:
-    """Q and N: a basis of the range of B with QᴴBQ = I, and an orthonormal one of its complement."""
+    """Q with QᴴBQ = I whose span completes the null space of B, and a basis N of that with columns of norm 1."""
     threshold = op.n * float(np.finfo(op.dtype).eps) * op.size
     if op.kind == "dense":
-        return _split(op.matrix, threshold)
+        return _split(op.matrix)
     # by magnitude: an imaginary entry connects, too
     graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
     count, labels = connected_components(graph, directed=False)
@@ -218,7 +220,7 @@ def _spaces(op: Operator) -> tuple[Any, Any]:
     for size in sizes:
         part = members[start : start + size]
         start += size
-        blocks.append(_split(op.matrix[part][:, part].toarray(), threshold))
+        blocks.append(_split(op.matrix[part][:, part].toarray()))
     order = np.empty(op.n, int)
     order[members] = np.arange(op.n)
     spaces = (sp.csr_array(sp.block_diag(parts, format="csr")) for parts in zip(*blocks, strict=True))
@@ -231,8 +233,16 @@ def _selection(op: Operator, rows: Array, weights: Array) -> Any:
     return sp.csr_array((weights.astype(op.dtype), (rows, np.arange(rows.size))), shape=(op.n, rows.size))
 
 
-def _split(B: Array, threshold: float) -> tuple[Array, Array]:
-    values, vectors = np.linalg.eigh(B)
-    if values[0] < -10 * threshold:
-        raise NotPositiveDefinite(f"B is indefinite: it has the eigenvalue {values[0]:.3g}; check B")
-    return positive_part(values, vectors, threshold).whitening, vectors[:, values <= threshold]
+def _split(B: Array) -> tuple[Array, Array]:
+    """Q and N of a block, from the eigenvalues of DBD, which has a unit diagonal: they show its rank best."""
+    diagonal = B.diagonal().real
+    d = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    values, vectors = np.linalg.eigh(d[:, None] * B * d)
+    threshold = RANK_ROUNDING_ERRORS * len(B) * float(np.finfo(B.dtype).eps) * float(np.abs(values).max())
+    if values[0] < -threshold:
+        raise NotPositiveDefinite(
+            f"B is indefinite: with a unit diagonal it has the eigenvalue {values[0]:.3g}; check B"
+        )
+    vectors *= d[:, None]
+    null = vectors[:, values <= threshold]
+    return positive_part(values, vectors, threshold).whitening, null / np.linalg.norm(null, axis=0)

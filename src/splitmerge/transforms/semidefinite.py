@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, eigh, solve
 
 from ..errors import NotPositiveDefinite
+from ..linalg.cholesky import DenseFactor
 from ..linalg.reductions import norm
 from ..problem.adapt import adapt
 from ..problem.operator import as_dense
@@ -30,8 +31,11 @@ def all_pairs(A: Any, M: Any, sigma: float | None, mode: str) -> tuple[Array, Ar
     if M is not None and sigma is not None:
         return _by_root_of_M(A, M, sigma)
     try:
+        if M is not None:
+            # LAPACK takes a matrix that is singular to rounding for a definite one
+            DenseFactor(M)
         return eigh(A, M)
-    except LinAlgError:
+    except (LinAlgError, NotPositiveDefinite):
         if M is None:
             raise
         raise NotPositiveDefinite("M is not positive definite; it must be, unless sigma is given") from None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import OutOfTime
-from ..linalg.cholesky import DenseFactor
+from ..linalg.cholesky import DenseFactor, singular
 from ..linalg.reductions import column_dots, column_norms
 from ..linalg.rounding import ROUNDING_UNITS, relative
 from ..methods.setup import Inverse, Setup
@@ -206,6 +206,8 @@ def measured_columns(products: Products, columns: Array | Images, inverse: Inver
         levels_of(values, errors, figures[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma, products.scale.units)
         for i, norms in enumerate(scales)
     ]
+    # the condensation itself has rounded A and B
+    own = levels[0] if pencil.condensed is not None else levels[-1]
     return Pairs(
         table[:, 0],
         vectors,
@@ -214,10 +216,10 @@ def measured_columns(products: Products, columns: Array | Images, inverse: Inver
         np.array([level.floors for level in levels]),
         np.array(levels[0].residuals),
         table[:, 1],
-        np.array(levels[-1].deltas),
-        np.array(levels[-1].noise),
+        np.array(own.deltas),
+        np.array(own.noise),
         table[:, 2],
-        np.array(_expected(levels[-1], levels[0])),
+        np.array(_expected(own, levels[0])),
         sigma=sigma,
     )
 
@@ -278,7 +280,10 @@ def _figures(products: Products, block: Images, inverse: Inverse | None) -> Arra
     """
     pencil, monitoring = products.pencil, products.monitoring
     X, R, BX = block
-    squares = np.maximum(column_dots(X, BX), np.finfo(float).tiny)
+    squares = column_dots(X, BX)
+    if ((squares <= 0) & (column_dots(X, X) > 0)).any():
+        raise singular(f"xᴴBx = {squares.min():.3g} for an eigenvector x")
+    squares = np.maximum(squares, np.finfo(float).tiny)
     values = column_dots(X, R) / squares
     if products.dtype.char in "fF":
         # residuals are those of the values that are returned
