@@ -584,3 +584,55 @@ def test_a_shift_on_an_eigenvalue_of_an_ill_conditioned_pair():
     values = scipy.linalg.eigh(A, B, eigvals_only=True)
     sol = sm.solve(A, B, sigma=values[n // 2], method=sm.Accelerated())
     assert sol.eigenvalues == pytest.approx(values[n // 2], rel=1e-6)
+
+
+class TestRestrict:
+    @pytest.mark.parametrize("n", [2, 5, 12, 30, 129])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+    def test_rounding_of_a_singular_B_is_no_finite_eigenvalue(self, kind, n):
+        """B has rank 1; eigenvalues of 1e-15 ‖B‖ counted as positive."""
+        for A in (np.eye(n), np.diag(np.arange(1.0, n + 1)), chain(n).toarray()):
+            sol = sm.solve(kind(A), kind(np.ones((n, n))), b_policy="restrict")
+            assert sol.eigenvalues[0] == pytest.approx(1 / np.linalg.solve(A, np.ones(n)).sum(), rel=1e-8)
+            assert sol.b_report.rank == 1
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_bounds_include_the_rounding_of_the_condensation(self, seed):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([4, 8, 16]))
+        H, a, d = scipy.linalg.hadamard(n).astype(float), rng.integers(1, 9, n), 2.0 ** -rng.integers(0, 24, n)
+        d[: n // 2] = 0
+        sol = sm.solve((H * a) @ H.T, (H * d) @ H.T, k=2, b_policy="restrict")
+        exact = np.sort(a[n // 2 :] / d[n // 2 :])[::-1][:2]
+        assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds).all()
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_a_B_that_is_singular_to_rounding_has_no_largest(n):
+    """LAPACK's Cholesky factorisation accepts about half of them, and the largest eigenvalue was infinite."""
+    rng = np.random.default_rng(n)
+    for _ in range(100):
+        F = rng.standard_normal((n, n - 1))
+        B = F @ F.T
+        with pytest.raises((ValueError, sm.NotConverged)):
+            sm.solve(np.diag(np.arange(1.0, n + 1)), (B + B.T) / 2)
+
+
+def test_each_end_is_probed_by_its_own_errors():
+    """Three equal chains from a symmetric start: errors at the large end hid copies at the small one."""
+    m = 267
+    lowest = 2 - 2 * np.cos(np.pi / (m + 1))
+    for seed in range(4):
+        A = sp.csr_array(sp.block_diag([chain(m)] * 3))
+        sol = sm.solve(A, k=5, which="ends", tol=1e-2, x0=np.ones(3 * m), rng=seed)
+        np.testing.assert_allclose(np.sort(sol.eigenvalues)[:2], lowest, rtol=1e-2)
+
+
+@pytest.mark.parametrize("seed", [158, 512, 1148])
+def test_an_interval_of_a_badly_scaled_pair_holds_nothing_beyond_its_end(seed):
+    """Rounding in the user's coordinates, which is more than that of the equilibrated pair, took 71 for 0."""
+    rng, n = np.random.default_rng(seed), 6
+    p = 2.0 ** rng.integers(-23, 24, n)
+    F, G = (rng.integers(-3, 4, (n, n)).astype(float) for _ in range(2))
+    sol = sm.solve(G + G.T, (F @ F.T + n * np.eye(n)) * np.outer(p, p), interval=(-np.inf, 0))
+    assert (sol.eigenvalues <= sol.error_bounds).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,13 @@ MAX_PROBES = 50
 REPEATED_PROBES = 3
 # Components of the residuals of a start below this multiple of the tolerance are not pursued.
 NEGLIGIBLE_TOLERANCES = 0.1
+
+
+class Slack(NamedTuple):
+    """How much smaller, or larger, than the wanted values another one must be to be wanted more."""
+
+    low: float
+    high: float
 
 
 class SubspaceIteration(Iteration):
@@ -86,7 +93,7 @@ class SubspaceIteration(Iteration):
         """How far the first `count` values are from where others may be, if none that is more wanted was missed."""
 
     @abstractmethod
-    def look(self, slack: float) -> bool | None:
+    def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
 
         None if many steps did not decide it.
@@ -165,8 +172,7 @@ class SubspaceIteration(Iteration):
 
     def probe(self, *, repeated: bool) -> bool:
         """Look into the complement; products are counted as monitoring."""
-        size = float(np.abs(self.values[: self.k]).max(initial=0.0))
-        slack = float(np.max(self.errors[: self.k], initial=0.0)) + 1e3 * self.products.eps * size
+        slack = self._slack()
         # the residuals of the pairs are relative to this, whatever the probe sees
         scale = self.scale
         try:
@@ -178,6 +184,13 @@ class SubspaceIteration(Iteration):
         finally:
             self.scale = scale
         return False
+
+    def _slack(self) -> Slack:
+        """How far errors and rounding may put a pair beyond the least wanted ones: each end has its own errors."""
+        errors = self.errors[: self.k]
+        low, high = (errors[1::2], errors[::2]) if self.target is Target.ENDS else (errors, errors)
+        rounding = 1e3 * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
+        return Slack(float(low.max(initial=0.0)) + rounding, float(high.max(initial=0.0)) + rounding)
 
     def crowded(self) -> bool:
         """Are two of the k values equal within their errors?"""

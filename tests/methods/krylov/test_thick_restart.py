@@ -10,6 +10,7 @@ import splitmerge as sm
 from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, MIN_PROBE_STEPS, ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
+from splitmerge.methods.subspace import Slack
 from splitmerge.problem.products import Products
 from splitmerge.problem.target import Target
 from splitmerge.transforms import Whitened
@@ -17,7 +18,7 @@ from splitmerge.transforms import Whitened
 N = 400
 # one value far above the others, which a random vector hardly shows, and one between
 HIDDEN = np.r_[np.linspace(0.0, 0.01, N - 2), 0.5, 1.0]
-SLACK = 1e-10
+SLACK = Slack(1e-10, 1e-10)
 
 
 def setup_of(values, k=1, target=Target.LARGEST):
@@ -33,7 +34,7 @@ class TestDecided:
         search.values = np.r_[10.0, 9.0, others]
         search.errors = np.r_[0.0, 0.0, errors]
         search.basis.products = start + steps
-        return search._decided(start, low, high, 1e-6)
+        return search._decided(start, low, high, Slack(1e-6, 1e-6))
 
     def test_not_before_the_least_number_of_steps(self):
         assert not self.decided([5.0, 4.0], [0.0, 0.0], MIN_PROBE_STEPS - 1, start=1)
@@ -113,7 +114,7 @@ def test_the_vectors_are_orthonormal_after_a_probe(dtype):
     search.launch(np.random.default_rng(1).standard_normal((153, 1)).astype(dtype))
     while search.errors[:2].max() > 1e-9:
         search.advance()
-    assert search.look(1e-8) is False
+    assert search.look(SLACK) is False
     V = search.basis.V[:, : search.basis.size + search.basis.width]
     assert np.abs(V.conj().T @ V - np.eye(V.shape[1])).max() <= 1e-12
     exact = scipy.linalg.eigvalsh(products.A.matrix)[::-1]

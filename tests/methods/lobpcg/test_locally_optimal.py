@@ -13,6 +13,7 @@ from checking import check, choices
 from pairs import grid, pair_of
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
+from splitmerge.methods.subspace import Slack
 from splitmerge.planning import costs
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
@@ -399,4 +400,4 @@ def test_a_probe_sees_what_lies_between_the_pairs():
     products = Products(Pencil(np.diag(np.r_[10.0, 8.0, 5.0, np.linspace(1, 0, 27)]), None))
     search = Lobpcg(Setup(products, Target.LARGEST, 2, np.random.default_rng(0)), block=2)
     search.launch(np.eye(30)[:, [0, 2]])
-    assert search.look(1e-8)
+    assert search.look(Slack(1e-8, 1e-8))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..setup import Setup
+from ..subspace import Slack
 from .thick_restart import ThickRestart
 
 # The first estimate is made after this many products, in which hardly anything has converged.
@@ -51,7 +52,7 @@ class Provisional(ThickRestart):
         gained = math.log(size / worst) if size > worst else 0.0
         return gained / (gained + left) if left > 0 else 1.0
 
-    def look(self, slack: float) -> bool | None:
+    def look(self, slack: Slack) -> bool | None:
         """Search the complement: what has converged is worth more than to begin again."""
         if not self.converged:
             self.max_products, self.converged = CONVERGED_FACTOR * self.max_products, True

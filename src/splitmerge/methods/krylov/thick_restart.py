@@ -13,7 +13,7 @@ from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
 from ..setup import Setup
-from ..subspace import SubspaceIteration
+from ..subspace import Slack, SubspaceIteration
 from .basis import Basis
 from .ritz_pair import RitzPair
 
@@ -250,7 +250,7 @@ class ThickRestart(SubspaceIteration):
         low, high = self.target.window(found)
         return np.asarray(np.maximum(found - high, low - found) - self.errors[:count].max(initial=0.0))
 
-    def look(self, slack: float) -> bool | None:
+    def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
 
         No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm
@@ -260,7 +260,7 @@ class ThickRestart(SubspaceIteration):
         if basis.complete:
             return False
         low, high = self.target.window(self.values[:k])
-        known = _outside(self.values[:k], low - slack, high + slack)
+        known = _outside(self.values[:k], low - slack.low, high + slack.high)
         self.best = math.inf, 0
         self._keep_given()
         with self._monitored():
@@ -268,7 +268,7 @@ class ThickRestart(SubspaceIteration):
             start = basis.products
             for _ in self.unrecorded():
                 # the vectors of another copy of a known value mix with the known ones: only a count tells
-                if _outside(self.values, low - slack, high + slack) > known:
+                if _outside(self.values, low - slack.low, high + slack.high) > known:
                     return True
                 if self._decided(start, low, high, slack):
                     return False
@@ -276,7 +276,7 @@ class ThickRestart(SubspaceIteration):
                     break
         return None
 
-    def _decided(self, start: int, low: float, high: float, slack: float) -> bool:
+    def _decided(self, start: int, low: float, high: float, slack: Slack) -> bool:
         """Has a probe that began after `start` products shown that nothing more wanted is left?"""
         basis, k = self.basis, self.k
         values, errors = self.values[k:], self.errors[k:]
@@ -284,8 +284,8 @@ class ThickRestart(SubspaceIteration):
         steps = basis.products - start
         unseen = _unseen(steps, self.transform.n, values[top] - values[bottom]) if steps < start else 0.0
         doubt = np.maximum(errors, unseen)
-        above = values[top] + doubt[top] > high and doubt[top] > slack
-        below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack
+        above = values[top] + doubt[top] > high and doubt[top] > slack.high
+        below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack.low
         return bool(basis.complete or (steps >= MIN_PROBE_STEPS and not (above or below)))
 
     @contextmanager

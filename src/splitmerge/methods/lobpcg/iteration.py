@@ -21,7 +21,7 @@ from ...problem.target import Target
 from ...transforms import BInner
 from ...typing import Array
 from ..setup import Setup
-from ..subspace import SubspaceIteration
+from ..subspace import Slack, SubspaceIteration
 from .span import Span
 
 # Guard vectors beyond the wanted ones: the last wanted pair converges by its gap to the pairs left out.
@@ -188,7 +188,7 @@ class Lobpcg(SubspaceIteration):
         found = self.values[:count]
         return np.asarray(found - found.min() - self.errors[:count].max(initial=0.0))
 
-    def look(self, slack: float) -> bool | None:
+    def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from random vectors: is there a value larger by over `slack`?
 
         No, once the best Ritz value of the complement plus its error is not larger.
@@ -205,10 +205,10 @@ class Lobpcg(SubspaceIteration):
             steps = other.unrecorded()
             for step in range(MAX_PROBE_STEPS):
                 top, error = float(other.values[0]), float(other.errors[0])
-                if top > edge + slack:
+                if top > edge + slack.high:
                     self.launch(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
                     return True
-                if other.exhausted or (step >= MIN_PROBE_STEPS and (top + error < edge or error <= slack)):
+                if other.exhausted or (step >= MIN_PROBE_STEPS and (top + error < edge or error <= slack.high)):
                     return False
                 next(steps)
         return None
