@@ -137,3 +137,10 @@ def test_a_loose_tolerance_does_not_hide_a_missed_value(seed):
     sol = sm.solve(pair.A, pair.B, 10, tol=2e-3, rng=seed, method=sm.Accelerated())
     assert sol.verdict == "certified"
     assert (np.abs(sol.eigenvalues - values[:10]) <= 2 * sol.error_bounds.max()).all()
+
+
+@pytest.mark.parametrize(("tol", "verdict"), [(1e-4, "certified"), (1e-8, "probed")])
+def test_several_of_a_large_dense_matrix_are_counted_at_a_loose_tolerance(tol, verdict):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((1300, 1300)))[0]
+    A = (Q * np.linspace(1, 50, 1300)) @ Q.T
+    assert sm.solve((A + A.T) / 2, k=3, tol=tol, rng=0).verdict == verdict

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator
 from scipy.sparse.linalg import eigsh as scipy_eigsh
 
 import splitmerge as sm
@@ -163,3 +163,13 @@ def test_an_OPinv_of_another_M(kind, exponent, seed):
     except (ArpackNoConvergence, ValueError):
         return
     assert np.linalg.norm(A @ v - singular @ v * (w / unit), axis=0).max() <= 1e-6 * np.abs(A).max()
+
+
+@pytest.mark.parametrize("mode", ["normal", "cayley"])
+@pytest.mark.parametrize("which", ["LM", "SM", "LA", "SA", "BE"])
+def test_an_inverse_that_is_given_changes_nothing(which, mode):
+    d = np.r_[-np.arange(1.0, 101), np.arange(1.0, 201)]
+    A, inverse = sp.diags_array(d, format="csr"), sp.diags_array(1 / (d - 20.5), format="csr")
+    options = {"k": 3, "sigma": 20.5, "which": which, "mode": mode, "return_eigenvectors": False, "rng": 0}
+    expected = sm.eigsh(A, **options)
+    np.testing.assert_allclose(sm.eigsh(A, OPinv=aslinearoperator(inverse), **options), expected, rtol=1e-8)

@@ -194,3 +194,25 @@ def test_entries_that_are_known_take_no_products(kind):
     """LAPACK needs them in dense arrays."""
     counts = sm.solve(kind(np.diag(np.arange(1.0, 81))), 2 * sp.eye_array(80), k=2, which="magnitude").counts.setup
     assert (counts.A_products, counts.B_products) == (0 if kind is sp.csr_array else 80, 0)
+
+
+def test_products_with_a_lumped_mass_are_counted():
+    A = sp.diags_array([np.full(3000, 2.01), -np.ones(2999), -np.ones(2999)], offsets=[0, 1, -1], format="csr")
+    B = sp.diags_array(np.linspace(1, 2, 3000), format="csr")
+    counts = sm.solve(A, B, which="smallest", rng=0, max_steps=1000).counts
+    assert counts.B_products >= counts.K_solves - 1 > 10
+
+
+def test_trials_count_products_with_A_as_such():
+    A = sp.diags_array([np.full(3000, 2.01), -np.ones(2999), -np.ones(2999)], offsets=[0, 1, -1], format="csr")
+    counts = sm.solve(A, which="smallest", method=sm.LocallyOptimal(), tol=1e-4, rng=0).counts
+    assert counts.setup.A_products > 0
+    assert counts.setup.B_products == 0
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_the_short_way_counts_as_the_pipeline_does(which):
+    A, B = np.diag(np.arange(1.0, 41)), np.diag(np.ones(40)) + 0.3 * (np.eye(40, k=1) + np.eye(40, k=-1))
+    short, whole = (sm.solve(A, B, k=3, which=which, b_policy=policy) for policy in ("error", "ridge"))
+    assert short.counts.monitoring.A_products == 3
+    assert short.counts.monitoring.B_products == whole.counts.monitoring.B_products

@@ -199,3 +199,23 @@ def test_next_to_a_shift(name, n, k, sigma, monkeypatch):
 @pytest.mark.parametrize("sigma", [np.nan, np.inf, "0", 1j, True])
 def test_shifts_that_are_left_to_the_pipeline(sigma):
     assert express(spd(20), None, 2, "largest", 1e-8, False, 0.0, sigma) is None
+
+
+@pytest.mark.parametrize("question", [{"which": "smallest"}, {"which": "smallest", "k": 2}, {"sigma": 0.5}])
+def test_a_zero_on_the_diagonal_of_B_with_entries_in_its_row(question):
+    B = np.array([[1, 0, 0, 0], [0, 0, 0.5, 0], [0, 0.5, 3, 0], [0, 0, 0, 2.0]])
+    with pytest.raises(sm.NotPositiveDefinite):
+        sm.solve(np.diag([1.0, 2.0, 3.0, 4.0]), B, **question)
+
+
+def test_the_tolerance_is_met_in_all_coordinates():
+    """A residual above it in the user's own is not RESIDUAL, however small it is in those of the scaled pair."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        Y, G, d = rng.standard_normal((12, 12)), rng.standard_normal((12, 12)), 10 ** rng.uniform(-4, 4, 12)
+        B = d[:, None] * (Y @ Y.T + np.eye(12)) * d
+        try:
+            sol = sm.solve(G + G.T, (B + B.T) / 2, k=3, tol=1e-13)
+        except sm.NotConverged:
+            continue
+        assert sol.reason is not sm.Reason.RESIDUAL or (sol.residuals <= 1e-13).all()

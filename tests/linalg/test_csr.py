@@ -49,3 +49,12 @@ def test_entries_that_cancel_are_left_out():
 
 def test_a_diagonal_is_part_of_any_pattern():
     assert csr.union_nonzeros(sp.csr_array(sp.eye_array(30)), b := random(30, 0.1, 3)) == b.nnz
+
+
+def test_a_zero_that_is_stored_on_one_side_only():
+    Z = sp.csr_array(
+        (np.array([2, 1j, 0, -1j, 3, 4]), np.array([0, 1, 2, 0, 1, 2]), np.array([0, 3, 5, 6])), shape=(3, 3)
+    )
+    assert csr.asymmetry(Z) == 0
+    Z.data[3] = 1j
+    assert csr.asymmetry(Z) == 2

@@ -242,3 +242,12 @@ def test_polishing_never_lowers_the_quotient() -> None:
         np.testing.assert_allclose(state.Ax, pair.A @ state.x, atol=1e-13)
         np.testing.assert_allclose(state.Bx, pair.B @ state.x, atol=1e-13)
     assert state.residual < 0.1 * first.residual
+
+
+@pytest.mark.parametrize("size", [20, None])
+def test_the_size_of_the_basis_is_that_of_the_method(size):
+    A = np.diag(np.linspace(1, 50, 500))
+    products = {
+        m: sm.solve(A, method=sm.Accelerated(max_basis=m), tol=1e-7, rng=0).counts.A_products for m in (6, size)
+    }
+    assert products[6] > 2 * products[size]

@@ -206,3 +206,12 @@ class TestResume:
             dataclasses.replace(sol, problem=None).resume()
         with pytest.raises(TypeError, match="colour"):
             sol.resume(colour="red")
+
+
+def test_options_that_are_numbers_of_numpy(tmp_path):
+    A = sp.diags_array(np.arange(1.0, 400), format="csr")
+    sol = sm.solve(A, method=sm.Accelerated(max_basis=np.int64(30)), tol=1e-4, rng=0)
+    sol.save(tmp_path / "s.npz")
+    loaded = sm.load(tmp_path / "s.npz")
+    assert loaded.method == sm.Accelerated(max_basis=30)
+    assert loaded.resume(tol=1e-8).converged

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from pairs import pair_of
+from splitmerge.linalg.extreme import nearest_pairs
 from splitmerge.verification.bounds import bound, bounds_from, bounds_of
 from splitmerge.verification.residuals import Pairs, levels_of
 from strategies import EPS, dtypes, hermitian, normal, seeds, unitary
@@ -252,3 +253,15 @@ def test_a_bound_next_to_a_shift_is_one_of_the_eigenvalue():
 def test_deltas_next_to_a_shift_are_relative_to_the_distance_from_it():
     levels = levels_of([3.0], [0.2], [[0.1], [1.0], [1.0]], (1.0, 1.0), 1e-16, 1.0)
     assert levels.deltas == pytest.approx([0.5])
+
+
+def test_nothing_is_known_of_what_follows_the_last_pair_of_a_deflation():
+    sol = sm.solve(np.diag(np.arange(1.0, 41)), k=3, method=sm.Power(), tol=1e-6, rng=0)
+    assert (sol.angle_bounds[:2] < 1e-3).all()
+    assert sol.angle_bounds[2] == 1
+
+
+def test_gaps_next_to_a_shift_are_those_to_all_others():
+    values = np.r_[0.0, 1.9, 2.1, np.linspace(50, 90, 57)]
+    near = nearest_pairs(np.asfortranarray(np.diag(values)), None, 1, 1.0)
+    assert near.gaps[0] == pytest.approx(0.2)

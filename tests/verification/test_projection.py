@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
 
 from pairs import pair_of
+from splitmerge.problem.operator import dense_operator, sparse_operator
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
-from splitmerge.verification.graded import _iterated
+from splitmerge.verification.graded import _iterated, _user_matrix
 from splitmerge.verification.projection import images_of, rayleigh_ritz, swapped_ritz
 
 N, K = 30, 4
@@ -70,3 +72,26 @@ def test_the_best_come_first():
     X = rayleigh_ritz(Products(Pencil(A, B)), block(float), lambda v: np.arange(v.size)[::-1]).X
     quotients = np.einsum("ij,ij->j", X, A @ X)
     assert (np.diff(quotients) <= 0).all()
+
+
+def test_swapped_vectors_beside_a_tiny_eigenvalue_are_orthonormal():
+    """Next to 1/λ = 1e8 the others are orthogonal to its rounding only."""
+    rng = np.random.default_rng(0)
+    X = np.linalg.qr(rng.standard_normal((N, K)) + 1j * rng.standard_normal((N, K)))[0]
+    rest = np.linalg.qr(np.column_stack([X, rng.standard_normal((N, N - K)) + 0j]))[0]
+    A = (rest * np.r_[1e-8, np.linspace(1, 2, N - 1)]) @ rest.conj().T
+    mixed = X @ (rng.standard_normal((K, K)) + 1j * rng.standard_normal((K, K)))
+    found = swapped_ritz(Products(Pencil((A + A.conj().T) / 2, None)), mixed, 0.0, 1).X
+    np.testing.assert_allclose(found.conj().T @ found, np.eye(K), atol=1e-13)
+
+
+def test_the_users_matrix_before_it_was_equilibrated():
+    d = 2.0 ** np.arange(-3, 3)
+    M = np.arange(36.0).reshape(6, 6) + np.arange(36.0).reshape(6, 6).T
+    scaled = d[:, None] * M * d
+    for operator in (
+        dense_operator(np.asfortranarray(scaled), 1.0, 1.0),
+        sparse_operator(sp.csr_array(scaled), 1.0, 1.0),
+    ):
+        found = _user_matrix(operator, d)
+        np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, M)

@@ -137,10 +137,11 @@ def _solution(plain: Plain, found: Found, problem: Problem, clock: Clock, *, swa
     """The solution, if all residuals are within the tolerance or at the level of rounding."""
     scales, values, errors, tol = plain.scales(), found.values, found.errors, problem.tol
     sigma = 0.0 if swapped else None
-    systems = zip(found.norms, scales, strict=True)
-    levels = [levels_of(values, errors, norms, pair, EPS, sigma) for norms, pair in systems]
-    met = all(map(le, found.norms[-1][0], [tol * size for size in levels[-1].sizes]))
-    if not (met and len(levels) == 1) and not _stands(found.norms, levels, tol):
+    pairs = zip(found.norms, scales, strict=True)
+    levels = [levels_of(values, errors, norms, pair, EPS, sigma) for norms, pair in pairs]
+    systems = zip(found.norms, levels, strict=True)
+    met = all(all(map(le, norms[0], [tol * size for size in level.sizes])) for norms, level in systems)
+    if not met and not _stands(found.norms, levels, tol):
         return None
     if plain.semidefinite and not _are_finite(found, scales[0][1]):
         return None

@@ -301,3 +301,11 @@ def test_in_pipelines_searches_and_pickles():
     assert clone(csp).get_params() == csp.get_params()
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(csp)).transform(X), csp.transform(X))
     assert list(csp.get_feature_names_out()) == ["csp0", "csp1", "csp2"]
+
+
+def test_sources_are_centred_as_the_features_are():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20, 4, 50)) + 5, np.repeat([0, 1], 10)
+    X[:10, 0] *= 2
+    csp = CSP(2, center=True, log=False).fit(X, y)
+    np.testing.assert_allclose((csp.sources(X) ** 2).mean(axis=2), csp.transform(X))

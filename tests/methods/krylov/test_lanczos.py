@@ -26,3 +26,10 @@ def test_residuals_of_states_are_relative_to_the_product_with_B():
         value = x @ A @ x / (x @ (9 * B) @ x)
         residual = np.linalg.norm(A @ x - value * 9 * B @ x) / (abs(value) * np.linalg.norm(9 * B @ x))
         assert state.residual == pytest.approx(residual, rel=1e-6)
+
+
+def test_products_of_states_are_those_of_their_vectors():
+    A, B = sm.gallery.synthetic_pair(30, 10, rng=0)
+    for state in itertools.islice(sm.iterates(A, B, method=sm.Lanczos(), rng=0), 5):
+        np.testing.assert_allclose(state.Ax, A @ state.x, atol=1e-10)
+        np.testing.assert_allclose(state.Bx, B @ state.x, atol=1e-10)

@@ -56,8 +56,9 @@ class Harmonics:
 
     @property
     def powers(self) -> Array:
-        """The mean square of each sinusoid."""
-        return np.asarray(np.abs(self.amplitudes) ** 2 * (1.0 if self.complex_record else 0.5))
+        """The mean square of each sinusoid; a constant, and a change of sign from sample to sample, have no half."""
+        alone = np.isin(np.abs(self.frequencies), (0.0, self.fs / 2))
+        return np.asarray(np.abs(self.amplitudes) ** 2 * np.where(self.complex_record | alone, 1.0, 0.5))
 
     def spectrum(self, frequencies: Any) -> Array:
         """Return the MUSIC pseudospectrum sᴴN⁻¹s / sᴴUUᴴs ≥ 1, with the noise eigenvectors U, at the frequencies."""
