@@ -111,3 +111,12 @@ def test_massless(kind):
     assert massless(adapt(kind(B), "B")).tolist() == [3]
     assert has_definite_rest(adapt(kind(B), "B"), np.array([1, 3]))
     assert not has_definite_rest(adapt(kind(padded(gram(N - 2), 1)), "B"), np.array([N]))
+
+
+def test_a_few_steps_refuse_what_is_clearly_indefinite(monkeypatch):
+    """Before it is factorised."""
+    B = sp.csr_array(sp.diags_array([np.full(300, 1.0), np.full(299, 0.9), np.full(299, 0.9)], offsets=[0, 1, -1]))
+    monkeypatch.setattr("splitmerge.preparation.definiteness.factorise", None)
+    with pytest.raises(sm.NotPositiveDefinite, match="B is indefinite") as caught:
+        sm.solve(sp.csr_array(sp.eye_array(300)), B, k=2, which="smallest")
+    assert caught.value.indefinite

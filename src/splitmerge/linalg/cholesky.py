@@ -158,6 +158,11 @@ def not_definite(index: int, pivot: float, diagonal: float = 1.0) -> NotPositive
     why = f"pivot {index} (row {index} from 0) of its Cholesky factorisation is {pivot:.3g}"
     if pivot >= -INDEFINITE_FRACTION * abs(diagonal):
         return singular(why)
+    return indefinite(why)
+
+
+def indefinite(why: str) -> NotPositiveDefinite:
+    """The exception for a matrix with a negative eigenvalue."""
     error = NotPositiveDefinite(
         f"B is not positive definite: {why}; B is indefinite: a mass or covariance matrix has no negative eigenvalues; "
         f"check B"

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ..errors import NotPositiveDefinite
 from ..linalg import csr
 from ..linalg.blas import kernels
+from ..linalg.cholesky import INDEFINITE_FRACTION, indefinite
 from ..linalg.lanczos import PlainLanczos, Tridiagonal, largest_eigenvalue, log_of_failure
 from ..planning.costs import PREDICTED_N, SPMV_SECONDS, check_fits
 from ..problem.factorise import factorise, is_definite
@@ -111,7 +112,7 @@ def _surely_definite(B: Operator) -> bool:
     """Is B with its diagonal scaled to 1 clear of singular, as a mass matrix is? Otherwise a factorisation must tell.
 
     Its eigenvalues are below the largest row sum c, and a few Lanczos steps bound those of cI − B, with an error
-    probability of 1e-6.
+    probability of 1e-6. `NotPositiveDefinite` if they show a negative one.
     """
     diagonal = B.diagonal().real
     if not (diagonal > 0).all():
@@ -127,6 +128,9 @@ def _surely_definite(B: Operator) -> bool:
     # as ‖cI − B‖ is overestimated by 1/(1 − ε) after log(…)/(2√ε) steps, a few of them tell how many it takes
     top = _top(process, FIRST_STEPS)
     share = 1 - top / c
+    if share < -max(INDEFINITE_FRACTION, RIDGE_UNITS * B.n**0.5 * float(np.finfo(B.dtype).eps)):
+        # Ritz values are bounds from inside
+        raise indefinite(f"with its diagonal scaled to 1 it has an eigenvalue below {share * c:.3g}")
     steps = math.inf if share <= CLEARANCE else log_of_failure(B.n) / (2 * math.sqrt(share - CLEARANCE))
     # a factorisation may take less time
     price = B.matrix.nnz * FACTOR_SECONDS / (STEP_SECONDS + B.matrix.nnz * SPMV_SECONDS)
