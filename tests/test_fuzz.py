@@ -42,6 +42,8 @@ FOUND = {
     1010003900: "an operator without dtype beside OPinv",
     1310000694: "residuals of a condensed pair that the given one does not meet",
     1310002762: "LAPACK's residuals at n = 5",
+    2620000482: "rounding of a ridge widened a cluster",
+    3040002003: "an inverse that overflows in single precision",
     1310000283: "an end of an interval within the rounding of a graded A",
     1520002339: "an end of an interval within the bounds of a ridged pair",
     1220001975: "a Cholesky factor of a singular B",

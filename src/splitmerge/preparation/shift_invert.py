@@ -110,6 +110,9 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
         return 0.0
     for steps in (FIRST_STEPS, FIRST_STEPS + STEPS_PER_PAIR * (k + 2)):
         growth = _inverse_ritz(products, factor, x, steps)
+        if growth.size == 0:
+            # the inverse has overflowed
+            return float(eps**0.4 * size)
         drops = np.flatnonzero(growth[1 : k + 3] < eps**0.4 * growth[: k + 2][: growth.size - 1])
         if drops.size and growth[drops[0] + 1] > 0:
             return float(eps**0.2 / growth[drops[0] + 1])
