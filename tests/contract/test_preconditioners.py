@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import splitmerge as sm
-from splitmerge.sparse_direct.superlu import symmetric_lu
+from splitmerge.sparse_direct.backends.superlu import symmetric_lu
 from strategies import Pair, definite, dtypes, gep, hermitian, pairs, seeds, sparse_definite
 from theory import SPARSE_PRECONDITIONERS, few, matrix_of
 

@@ -25,13 +25,20 @@ from splitmerge.preconditioners.user import UserDiagonal, UserPreconditioner
 from splitmerge.problem import factorise, operator
 from splitmerge.problem.products import Products
 from splitmerge.problem.target import Target
-from splitmerge.sparse_direct import choice, superlu
+from splitmerge.sparse_direct import choice
+from splitmerge.sparse_direct.backends import qdldl, superlu
 from splitmerge.sparse_direct.cholesky import SparseFactor
 from splitmerge.sparse_direct.ldl import SparseShifted
 
-FACTORS = (DenseFactor, DenseShifted, SparseFactor, SparseShifted, superlu.SuperLU)
+FACTORS = (DenseFactor, DenseShifted, SparseFactor, SparseShifted, superlu.SuperLU, qdldl.QDLDL)
 FUNCTIONS = (
-    *(choice.definite_factors, choice.triangular_factors, choice.indefinite_factors, superlu.symmetric_lu),
+    *(
+        choice.definite_factors,
+        choice.triangular_factors,
+        choice.indefinite_factors,
+        superlu.symmetric_lu,
+        qdldl.unpivoted,
+    ),
     *(factorise.factorise, factorise.is_definite, factorise.shifted_factor, operator.as_dense, operator.plus, survey),
     *(extreme.lower_factor, extreme.extreme_pairs),
     *(scipy.linalg.eigh, scipy.linalg.eigvalsh, scipy.linalg.cholesky, scipy.linalg.lu_factor),

@@ -13,6 +13,7 @@ from ..preconditioners import Prepared
 from ..problem.products import Products
 from ..problem.target import Target
 from ..sparse_direct import Prediction, recount_seconds
+from ..sparse_direct.backends.qdldl import QDLDL
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import recount_is_cheap
 from ..sparse_direct.ldl import SparseShifted
@@ -22,8 +23,8 @@ from .survey import Survey
 
 # Up to this n two factorisations of any kind cost little.
 COUNTED_N = 1000
-# Up to this n they cost next to nothing.
-COUNTED_TWICE_N = 200
+# Up to this n they cost next to nothing, and sparse ones in a known ordering up to that n.
+COUNTED_TWICE_N, COUNTED_TWICE_SPARSE_N = 200, 1500
 # Up to this n a sparse factorisation costs less than the solves of a probe.
 COUNTED_SPARSE_N = 15_000
 # A probe is expected to take this many steps, each a solve and these seconds per unknown.
@@ -114,17 +115,22 @@ class Setup(NamedTuple):
         if self.k == 1:
             return False
         if self.shift_invert is not None:
-            # that takes two of them
-            return products.n <= COUNTED_TWICE_N
+            return self._two_counts_are_cheap(self.shift_invert)
         if products.pencil.dense:
             return products.n <= COUNTED_N
         if not isinstance(solver, SparseFactor) or products.A.kind != "sparse" or not solver.serves(products.A.matrix):
             return False
         if prediction is None:
-            nonzeros = getattr(solver.factors, "nonzeros", 0)
-            return products.n <= COUNTED_SPARSE_N and recount_is_cheap(products.n, nonzeros, PROBE_STEPS)
+            return products.n <= COUNTED_SPARSE_N and recount_is_cheap(solver.factors, products.n, PROBE_STEPS)
         probe = PROBE_STEPS * (prediction.solve_seconds + PROBE_SECONDS_PER_UNKNOWN * products.n)
-        return recount_seconds(products.n, prediction.flops) < probe
+        return recount_seconds(products.n, prediction.flops, solver.factors.name) < probe
+
+    def _two_counts_are_cheap(self, transform: ShiftInvert) -> bool:
+        """Are counts on both sides of σ cheaper than a second random start?"""
+        n, factor = self.products.n, transform.factor
+        if n <= COUNTED_TWICE_N or not isinstance(factor, SparseShifted) or n > COUNTED_TWICE_SPARSE_N:
+            return n <= COUNTED_TWICE_N
+        return isinstance(factor.lu, QDLDL) and recount_is_cheap(factor.lu, n, PROBE_STEPS / 2)
 
     @property
     def companions(self) -> int:

@@ -46,6 +46,8 @@ MEAN_COLUMNS, MEAN_COLUMNS_PER_PAIR = 36, 1.4
 # LOBPCG steps ≈ 2.5 × CG steps; shift-invert Lanczos ≈ 30 + 6k solves.
 LOBPCG_STEPS_PER_CG_STEP = 2.5
 SOLVES, SOLVES_PER_PAIR = 30, 6
+# What such a search takes per row beside its factor and solves: orthogonalisation, definiteness, residuals, bounds.
+SEARCH_SECONDS_PER_ROW = 1.6e-5
 # Problems that take fewer seconds with a factorisation are factorised without a trial.
 QUICK_SECONDS = 2.5
 # Try preconditioners only if the factorisation takes > 1.5 × an ideal multigrid solve (9 SpMV per digit).
@@ -54,6 +56,8 @@ TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
 # of MIN_SEARCH_PRODUCTS or more, and from this n on. Meshes in two dimensions (flat) have cheap factors and small gaps.
 SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
 MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
+# Factorisations of A + ηB that find an η where A is not positive definite.
+ETA_FACTORISATIONS = 4
 # Digits of the eigenpairs, and of a solve that has to be exact.
 DIGITS, EXACT_DIGITS = 8, 13
 # Where a search fails, LAPACK follows: after products that take this multiple of its time, at least this many;
@@ -123,8 +127,9 @@ def factorised_seconds(prediction: Prediction, k: int) -> float:
 
 
 def verified_seconds(prediction: Prediction, n: int, k: int) -> float:
-    """`factorised_seconds`, and those of the inertia count that several pairs take, another factorisation."""
-    return factorised_seconds(prediction, k) + (recount_seconds(n, prediction.flops) if k > 1 else 0.0)
+    """`factorised_seconds`, those of the inertia count that several pairs take, and of all else that grows with n."""
+    count = recount_seconds(n, prediction.flops, prediction.backend) if k > 1 else 0.0
+    return factorised_seconds(prediction, k) + count + SEARCH_SECONDS_PER_ROW * n
 
 
 def step_seconds(pencil: Pencil, k: int) -> float:
@@ -157,7 +162,9 @@ def allowance(pencil: Pencil, k: int) -> Allowance | None:
         return None
     prediction = rough_prediction(A.matrix, levels)
     fraction = SEARCH_FRACTION_FLAT if levels.flat else SEARCH_FRACTION
-    products = fraction * verified_seconds(prediction, n, k) / step_seconds(pencil, k)
+    further = 0 if (A.diagonal().real > 0).all() else ETA_FACTORISATIONS
+    price = verified_seconds(prediction, n, k) + further * prediction.seconds
+    products = fraction * price / step_seconds(pencil, k)
     return Allowance(products, prediction) if products >= MIN_SEARCH_PRODUCTS else None
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ..checks import real
 from ..problem.products import Products
-from ..sparse_direct.superlu import symmetric_lu
+from ..sparse_direct.backends.superlu import symmetric_lu
 from .base import Preconditioner, Prepared
 from .diagonal import root_of_diagonal
 from .triangular import SparseTriangular

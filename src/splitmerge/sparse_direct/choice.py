@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import cholmod, costs, mumps, pardiso
+from . import costs
+from .backends import cholmod, mumps, pardiso, qdldl
+from .backends.superlu import symmetric_lu
 from .fill.prediction import predicted_fill
 from .protocol import Factors, Triangular
-from .superlu import symmetric_lu
 
 
 def definite_factors(B: Any) -> Factors | None:
@@ -16,9 +18,14 @@ def definite_factors(B: Any) -> Factors | None:
 
     If B is not clearly positive definite, the result is `Triangular`, so that the caller can check its pivots.
     """
-    makers = {"CHOLMOD": cholmod.definite, "PARDISO": pardiso.definite, "MUMPS": mumps.definite}
+    makers: dict[str, Callable[[Any], Factors | None]] = {
+        "CHOLMOD": cholmod.definite,
+        "PARDISO": pardiso.definite,
+        "MUMPS": mumps.definite,
+        "QDLDL": qdldl.unpivoted,
+    }
     make = makers.get(costs.usual(B, lambda: predicted_fill(B).flops))
-    factors: Factors | None = None if make is None else make(B)
+    factors = None if make is None else make(B)
     return factors or symmetric_lu(B)
 
 
@@ -30,11 +37,11 @@ def triangular_factors(B: Any) -> Triangular | None:
 
 def one_for_all(K: Any) -> bool:
     """Are definite and indefinite matrices of this kind factorised by the same backend, which shows the inertia?"""
-    return costs.usual(K, lambda: 1e15) == "SuperLU"
+    return costs.usual(K, lambda: math.inf) in costs.UNPIVOTED
 
 
 def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]:
-    """Factorisations of an indefinite K, best first: backends with pivoting, then SuperLU without pivoting.
+    """Factorisations of an indefinite K, best first: backends with pivoting, then those without.
 
     `like` are factors of a matrix with about the same sparsity pattern, whose ordering is reused.
     """
@@ -43,6 +50,10 @@ def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]
             factors: Factors | None = make(K)
             if factors is not None:
                 yield factors
+    if isinstance(like, qdldl.QDLDL) or costs.unpivoted(K, lambda: predicted_fill(K).flops) == "QDLDL":
+        sparse = qdldl.unpivoted(K, like)
+        if sparse is not None:
+            yield sparse
     lu = symmetric_lu(K, like.order if isinstance(like, Triangular) else None)
     if lu is not None:
         yield lu

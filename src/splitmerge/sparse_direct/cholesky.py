@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from ..linalg import csr
 from ..linalg.cholesky import UNCLEAR_PIVOT, check_condition, check_pivots, not_definite
+from ..sparse_direct.backends.superlu import symmetric_lu
 from ..sparse_direct.choice import definite_factors, triangular_factors
 from ..sparse_direct.protocol import Factors, Triangular
-from ..sparse_direct.superlu import symmetric_lu
 from ..typing import Array
 
 # An ordering is reused for a matrix with up to this multiple of the nonzeros of the factorised one.

@@ -16,8 +16,10 @@ from .protocol import Factors
 
 # Rows from which loading PARDISO or MUMPS instead of using SciPy's SuperLU pays.
 EXTERNAL_BACKEND_MIN_ROWS = 3000
-# What a count takes beside the operations of its factorisation.
-RECOUNT_SECONDS_PER_ROW = 5e-6
+# Rows up to which QDLDL is taken whatever the fill is: to predict it would take as long as the factorisation.
+UNPREDICTED_ROWS = 10_000
+# Backends without pivoting, which factorise definite and indefinite matrices alike.
+UNPIVOTED = ("QDLDL", "SuperLU")
 # Rows from which `explain` recommends installing a faster backend.
 WORTH_A_WORD = 20_000
 
@@ -26,7 +28,8 @@ WORTH_A_WORD = 20_000
 class Cost:
     """Cost coefficients: seconds per flop and row of a factorisation, per nonzero of L and row of a solve; bytes.
 
-    `nonzero_bytes` is the memory per nonzero of L, and `kinds` lists the supported dtype characters.
+    `nonzero_bytes` is the memory per nonzero of L, and `kinds` lists the supported dtype characters. With a known
+    ordering, a factorisation takes `recount_row` seconds per row beside its flops.
     """
 
     package: str
@@ -36,6 +39,7 @@ class Cost:
     row_solve: float
     nonzero_bytes: float
     kinds: str
+    recount_row: float = 5e-6
 
     def factor(self, n: int, flops: float) -> float:
         """Seconds of an ordering and factorisation."""
@@ -50,22 +54,23 @@ COSTS = {
     "CHOLMOD": Cost("sksparse", 9e-11, 2.5e-6, 1.6e-9, 1.0e-7, 16, "dD"),
     "PARDISO": Cost("pypardiso", 8e-11, 7.0e-6, 2.6e-9, 2.0e-7, 14, "dD"),
     "MUMPS": Cost("mumps", 10e-11, 2.1e-5, 2.2e-9, 2.3e-7, 20, "d"),
+    "QDLDL": Cost("qdldl", 47e-11, 1.2e-6, 2.2e-9, 2e-8, 40, "d", 4e-7),
     "SuperLU": Cost("scipy", 32e-11, 1.3e-5, 2.2e-9, 1.6e-7, 45, "fdFD"),
 }
 
 
-def recount_seconds(n: int, flops: float) -> float:
-    """Seconds of an inertia count: an indefinite SuperLU factorisation with a known ordering, and its pivots."""
-    return COSTS["SuperLU"].flop * flops + RECOUNT_SECONDS_PER_ROW * n
+def recount_seconds(n: int, flops: float, backend: str) -> float:
+    """Seconds of an inertia count: an indefinite factorisation with a known ordering, and its pivots."""
+    cost = COSTS[backend if backend in UNPIVOTED else "SuperLU"]
+    return cost.flop * flops + cost.recount_row * n
 
 
-def recount_is_cheap(n: int, nonzeros: int, solves: int) -> bool:
-    """Is an inertia count cheaper than this number of solves with SuperLU factors whose L has `nonzeros` nonzeros?
-
-    A factorisation takes the most operations if the nonzeros are those of a dense triangle, as they nearly are for
-    meshes in space.
-    """
-    return recount_seconds(n, (2 * nonzeros) ** 1.5 / 3) < solves * COSTS["SuperLU"].solve(n, nonzeros)
+def recount_is_cheap(factors: Factors, n: int, solves: float) -> bool:
+    """Is an inertia count cheaper than this number of solves with these factors of a matrix of the same pattern?"""
+    backend, nonzeros = factors.name if factors.name in UNPIVOTED else "SuperLU", getattr(factors, "nonzeros", 0)
+    # the most operations are those of a dense triangle, which meshes in space come close to
+    flops = getattr(factors, "flops", (2 * nonzeros) ** 1.5 / 3)
+    return recount_seconds(n, flops, backend) < solves * COSTS[backend].solve(n, nonzeros)
 
 
 def usual(K: Any, flops: Callable[[], float]) -> str:
@@ -76,9 +81,22 @@ def usual(K: Any, flops: Callable[[], float]) -> str:
     if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("PARDISO", kind):
         return "PARDISO"
     if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("MUMPS", kind):
-        work = flops()
-        return min(("MUMPS", "SuperLU"), key=lambda name: COSTS[name].factor(n, work))
-    return "SuperLU"
+        return _fastest(n, flops(), "MUMPS", *_installed_unpivoted(kind))
+    return unpivoted(K, flops)
+
+
+def unpivoted(K: Any, flops: Callable[[], float]) -> str:
+    """The faster backend of those without pivoting; calls `flops` only if the choice depends on it."""
+    n, names = K.shape[0], _installed_unpivoted(K.dtype.char)
+    return names[0] if len(names) == 1 or n < UNPREDICTED_ROWS else _fastest(n, flops(), *names)
+
+
+def _installed_unpivoted(kind: str) -> list[str]:
+    return [name for name in UNPIVOTED if _has(name, kind)]
+
+
+def _fastest(n: int, flops: float, *names: str) -> str:
+    return min(names, key=lambda name: COSTS[name].factor(n, flops))
 
 
 def _has(name: str, kind: str) -> bool:
@@ -104,13 +122,14 @@ def advice(factors: Factors | None = None) -> str | None:
         "MUMPS": "make this factorisation about twice as fast",
         "SuperLU (nested dissection)": "make this factorisation about 4 times as fast",
         "SuperLU (minimum degree)": "make this factorisation 4 to 9 times as fast",
+        "QDLDL": "make this factorisation 2 to 6 times as fast",
     }
     return f"Installing scikit-sparse (CHOLMOD) would {gain[name]}." if name in gain else None
 
 
 def _installed() -> str:
     """The name of the backend that is selected for a large positive definite matrix."""
-    for name in ("PARDISO", "MUMPS"):
+    for name in ("PARDISO", "MUMPS", "QDLDL"):
         if _has(name, "d"):
             return name
     return f"SuperLU ({'nested dissection' if find_spec('pymetis') else 'minimum degree'})"

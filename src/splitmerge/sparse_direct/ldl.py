@@ -9,9 +9,9 @@ import numpy as np
 
 from ..linalg import csr
 from ..linalg.reductions import norm
+from ..sparse_direct.backends.superlu import pivoted_lu
 from ..sparse_direct.choice import indefinite_factors
 from ..sparse_direct.protocol import Factors, Triangular
-from ..sparse_direct.superlu import pivoted_lu
 from ..typing import Array
 
 # Units of rounding by which a solve with a random right-hand side may miss it: alone, and with iterative refinement.

@@ -17,7 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from ..linalg.reductions import column_dots, gram
 from ..methods.setup import Setup
 from ..problem.operator import Operator, scaled_rows_and_columns
-from ..sparse_direct.superlu import pivoted_lu
+from ..sparse_direct.backends.superlu import pivoted_lu
 from ..typing import Array
 from .residuals import Pairs, measured_columns
 

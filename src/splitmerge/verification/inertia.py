@@ -20,6 +20,7 @@ from ..problem.operator import plus
 from ..problem.products import Products
 from ..solvers.estimate import inverse_norm
 from ..sparse_direct.cholesky import SparseFactor
+from ..sparse_direct.ldl import SparseShifted
 from ..typing import Array
 from .residuals import Pairs
 
@@ -70,10 +71,15 @@ def nothing_beyond(
     """
     if setup.given_pair.pencil.dense:
         return _definite_without(setup, pairs, tau, known, above=above)
-    below = count_below(setup.given_pair, tau, setup.products.solver, widening)
+    below = count_below(setup.given_pair, tau, _factor(setup), widening)
     if below is None:
         return None
     return (setup.given_pair.n - below if above else below) == int(known.sum())
+
+
+def _factor(setup: Setup) -> object:
+    """The factor that the search has used."""
+    return setup.products.solver if setup.shift_invert is None else setup.shift_invert.factor
 
 
 def count_below(products: Products, tau: float, known: object = None, widening: float = 1.0) -> int | None:
@@ -85,7 +91,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
     K = plus(products.A, -tau, products.B)
     try:
         # where another matrix was factorised, there is enough memory for such a factor
-        if not isinstance(known, SparseFactor):
+        if not isinstance(known, (SparseFactor, SparseShifted)):
             check_fits(K, "A − τB")
         factor = shifted_factor(K, known)
         return factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR * widening else None
@@ -95,7 +101,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
 
 def count_between(setup: Setup, low: float, high: float, widening: float = 1.0) -> int | None:
     """How many eigenvalues of (A, B) lie between the two; None when a factorisation could not tell."""
-    below, above = (count_below(setup.given_pair, tau, setup.products.solver, widening) for tau in (low, high))
+    below, above = (count_below(setup.given_pair, tau, _factor(setup), widening) for tau in (low, high))
     return None if below is None or above is None else above - below
 
 

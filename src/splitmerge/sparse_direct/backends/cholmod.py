@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..typing import Array
-from .protocol import Triangular
+from ...typing import Array
+from ..protocol import Triangular
 
 
 class Cholmod(Triangular):

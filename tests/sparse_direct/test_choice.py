@@ -16,11 +16,18 @@ import splitmerge as sm
 from checking import choices, figures_of
 from splitmerge import sparse_direct as backends
 from splitmerge.solution import back_transform
-from splitmerge.sparse_direct import costs, mumps, pardiso, superlu
+from splitmerge.sparse_direct import costs
+from splitmerge.sparse_direct.backends import mumps, pardiso, superlu
 from splitmerge.sparse_direct.fill import ordering
 
 # In the order in which they are chosen.
-PACKAGES = {"CHOLMOD": "sksparse", "PARDISO": "pypardiso", "MUMPS": "mumps", "nested dissection": "pymetis"}
+PACKAGES = {
+    "CHOLMOD": "sksparse",
+    "PARDISO": "pypardiso",
+    "MUMPS": "mumps",
+    "QDLDL": "qdldl",
+    "nested dissection": "pymetis",
+}
 BACKENDS = (*PACKAGES, "minimum degree")
 PIVOTING = {"PARDISO": pardiso, "MUMPS": mumps}
 
@@ -42,6 +49,7 @@ def backend(request, monkeypatch):
     """The name of the backend that is taken when the packages before it are missing, for small matrices, too."""
     for name in BACKENDS[: BACKENDS.index(request.param)]:
         monkeypatch.setitem(sys.modules, PACKAGES[name], None)
+    costs._is_installed.cache_clear()
     if request.param in PACKAGES:
         pytest.importorskip(PACKAGES[request.param])
     monkeypatch.setattr(superlu, "NESTED_DISSECTION_MIN_ROWS", 10)
@@ -49,7 +57,8 @@ def backend(request, monkeypatch):
     monkeypatch.setattr(ordering, "NARROW_BAND", 0)
     monkeypatch.setattr(costs, "EXTERNAL_BACKEND_MIN_ROWS", 10)
     monkeypatch.setitem(costs.COSTS, "MUMPS", replace(costs.COSTS["MUMPS"], row=0.0, flop=0.0))
-    return request.param
+    yield request.param
+    costs._is_installed.cache_clear()
 
 
 @pytest.fixture(params=PIVOTING)
@@ -60,8 +69,8 @@ def pivoting(request):
 
 
 def skip_complex(backend: str, dtype: type) -> None:
-    if backend == "MUMPS" and dtype is complex:
-        pytest.skip("MUMPS knows symmetric complex matrices but no Hermitian ones")
+    if backend in ("MUMPS", "QDLDL") and dtype is complex:
+        pytest.skip(f"{backend} does not factorise Hermitian matrices")
 
 
 @pytest.mark.parametrize("dtype", [float, complex])

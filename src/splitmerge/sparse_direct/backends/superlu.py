@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import spilu, splu
 
-from ..linalg import csr
-from ..typing import Array
-from .fill.ordering import graph_of, narrow_profile, nested_dissection
-from .protocol import Triangular
+from ...linalg import csr
+from ...typing import Array
+from ..fill.ordering import graph_of, narrow_profile, nested_dissection
+from ..protocol import Triangular
 
 # Rows from which the lower fill of nested dissection outweighs the time of the ordering, and from which it pays to look
 # for a narrow profile.

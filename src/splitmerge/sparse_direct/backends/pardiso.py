@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg.rounding import pivot_threshold
-from ..typing import Array
+from ...linalg.rounding import pivot_threshold
+from ...typing import Array
 
 # PARDISO phases: analysis and factorisation, solve, release of the memory.
 FACTORISE_PHASE, SOLVE_PHASE, RELEASE_PHASE = 12, 33, -1

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from pairs import grid
-from splitmerge.sparse_direct.superlu import pivoted_lu, symmetric_lu
+from splitmerge.sparse_direct.backends.superlu import pivoted_lu, symmetric_lu
 
 
 @pytest.mark.parametrize("dtype", [float, complex])

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..linalg.rounding import pivot_threshold
-from ..typing import Array
+from ...linalg.rounding import pivot_threshold
+from ...typing import Array
 
 # MUMPS error codes for a structurally and a numerically singular matrix.
 SINGULAR_ERROR_CODES = (-6, -10)

@@ -1,0 +1,1 @@
+"""One module for each library that factorises sparse matrices."""
