@@ -86,7 +86,7 @@ def test_inaccurate_factors_are_refined(dtype, monkeypatch):
     K = sp.csr_array((grid(8) - 0.9 * sp.eye_array(64)).astype(dtype))
     assert not SparseShifted(K).refined
     factors = next(indefinite_factors(K))
-    monkeypatch.setattr("splitmerge.sparse_direct.ldl.indefinite_factors", lambda K, like: [Rough(factors)])
+    monkeypatch.setattr("splitmerge.sparse_direct.ldl.indefinite_factors", lambda K, like, reorder: [Rough(factors)])
     shifted = SparseShifted(K)
     assert shifted.refined
     assert shifted.negative == factors.negative

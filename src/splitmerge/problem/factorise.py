@@ -37,7 +37,6 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
     """
     if K.kind == "dense":
         return DenseShifted(K.matrix)
-    if isinstance(known, SparseShifted):
-        return SparseShifted(K.matrix, known.lu)
-    alike = known.factors if isinstance(known, SparseFactor) and known.orders(K.matrix) else None
-    return SparseShifted(K.matrix, alike)
+    if isinstance(known, SparseFactor):
+        return SparseShifted(K.matrix, known.factors, reorder=not known.orders(K.matrix))
+    return SparseShifted(K.matrix, known.lu if isinstance(known, SparseShifted) else None)

@@ -40,10 +40,10 @@ def one_for_all(K: Any) -> bool:
     return costs.usual(K, lambda: math.inf) in costs.UNPIVOTED
 
 
-def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]:
+def indefinite_factors(K: Any, like: Factors | None = None, *, reorder: bool = False) -> Iterator[Factors]:
     """Factorisations of an indefinite K, best first: backends with pivoting, then those without.
 
-    `like` are factors of a matrix with about the same sparsity pattern, whose ordering is reused.
+    `like` are factors of a matrix with about the same sparsity pattern, whose ordering is reused unless `reorder`.
     """
     for name, make in (("PARDISO", pardiso.indefinite), ("MUMPS", mumps.indefinite)):
         if K.shape[0] >= costs.EXTERNAL_BACKEND_MIN_ROWS and K.dtype.char in costs.COSTS[name].kinds:
@@ -51,9 +51,10 @@ def indefinite_factors(K: Any, like: Factors | None = None) -> Iterator[Factors]
             if factors is not None:
                 yield factors
     if isinstance(like, qdldl.QDLDL) or costs.unpivoted(K, lambda: predicted_fill(K).flops) == "QDLDL":
+        # it reuses the ordering if the pattern is the same
         sparse = qdldl.unpivoted(K, like)
         if sparse is not None:
             yield sparse
-    lu = symmetric_lu(K, like.order if isinstance(like, Triangular) else None)
+    lu = symmetric_lu(K, like.order if isinstance(like, Triangular) and not reorder else None)
     if lu is not None:
         yield lu

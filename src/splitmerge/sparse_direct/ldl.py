@@ -27,12 +27,12 @@ class SparseShifted:
 
     takes_blocks = True
 
-    def __init__(self, K: Any, like: Factors | None = None) -> None:
+    def __init__(self, K: Any, like: Factors | None = None, *, reorder: bool = False) -> None:
         self.times, self.size = csr.matvec(K), float(np.abs(K.data).max(initial=0.0))
         self.negative: int | None = None
         x = np.random.default_rng(0).standard_normal(K.shape[0]).astype(K.dtype)
         b, eps = self.times(x), float(np.finfo(K.dtype).eps)
-        for factors in indefinite_factors(K, like):
+        for factors in indefinite_factors(K, like, reorder=reorder):
             self.lu: Any = factors
             for self.refined, units in ((False, ACCURATE_UNITS), (True, REFINED_UNITS)):
                 if self._error(b) <= units * eps:

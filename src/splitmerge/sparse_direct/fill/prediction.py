@@ -1,14 +1,17 @@
 """Prediction of the fill and the cost of a sparse factorisation, without ordering or factorising the matrix.
 
-The graph is coarsened until its symbolic factorisation is cheap. For a mesh, the fill of the fine and of the coarse
-graph grows with the same power of the number of nodes. This exponent is measured between a ball of the coarse graph and
-the whole coarse graph, and used to extrapolate from a ball of the fine graph to the whole fine graph.
+Large meshes in the plane are recognised by the levels of a coarse graph; their fill follows from n. Other graphs are
+coarsened until their symbolic factorisation is cheap. For a mesh, the fill of the fine and of the coarse graph grows
+with the same power of the number of nodes. This exponent is measured between a ball of the coarse graph and the whole
+coarse graph, and used to extrapolate from a ball of the fine graph to the whole fine graph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +36,13 @@ MAX_FILL_EXPONENT, MIN_BALL_FILL_RATIO = 1.8, 0.15
 # Graphs with a level of more than this fraction of their nodes are expanders, too, and not coarsened; meshes of 2,000
 # nodes and more have levels of less than an eighth.
 MAX_LEVEL_FRACTION = 0.25
+# Groups of this many nodes make elements of any degree alike. The squared width over the nodes is then 3.5 to 4 for
+# meshes in the plane, 9 for a slab of four layers, and 40 and more in space.
+PLANE_GROUP, MAX_PLANE_WIDTH = 10, 6
+# Meshes that are narrower than this are not as wide as they are long.
+MIN_PLANE_WIDTH = 0.5
+# In the plane: nonzeros of L over n log₂(n) times the mean degree, and flops over n^1.5 times the mean degree.
+PLANE_NONZEROS, PLANE_FLOPS = 0.3, 3.2
 # Flops over the cube of the widest level, of meshes in two and three dimensions, within a factor of five.
 FLOPS_PER_LEVEL_CUBED = 4.0
 # A ball has smaller separators than a square or cube with the same number of nodes; factors for nonzeros and flops.
@@ -44,6 +54,10 @@ class Fill(NamedTuple):
 
     nonzeros: float
     flops: float
+
+
+# The index array of the pattern that was last predicted, and its fill.
+_last: tuple[Callable[[], Array | None], Fill] = (lambda: None), Fill(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -98,14 +112,28 @@ def _priced(K: Any, fill: Fill) -> Prediction:
 
 
 def predicted_fill(K: Any) -> Fill:
-    """The predicted fill of K with a nested dissection ordering."""
+    """The predicted fill of K with a nested dissection ordering; remembered for the pattern that was last asked for."""
+    global _last
+    pattern, fill = _last
+    if pattern() is not K.indices:
+        fill = _predicted_fill(K)
+        _last = ref(K.indices), fill
+    return fill
+
+
+def _predicted_fill(K: Any) -> Fill:
     widths = narrow_profile(K)
     if widths is not None:
         return Fill(float(widths.sum()), float((widths**2).sum()))
     graph, hubs = hubs_last(graph_of(K))
     rng, n = np.random.default_rng(0), graph.shape[0] - hubs
-    if not hubs and n > MAX_NODES and levels_of(graph).widest > MAX_LEVEL_FRACTION * n:
-        return Fill(*_expander(graph, n).tolist())
+    if not hubs and n > MAX_NODES:
+        levels = levels_of(graph)
+        if levels.widest > MAX_LEVEL_FRACTION * n:
+            return Fill(*_expander(graph, n).tolist())
+        if _is_plane(graph, levels, rng):
+            degree = 1 + graph.nnz / n
+            return Fill(PLANE_NONZEROS * degree * n * np.log2(n), PLANE_FLOPS * degree * n**1.5)
     coarse = _coarsened(graph, hubs, rng)
     count = coarse.shape[0] - hubs
     sums = _eliminated(coarse, hubs)
@@ -118,6 +146,16 @@ def predicted_fill(K: Any) -> Fill:
     # the columns of the hubs, ordered last, are full
     last = np.arange(1.0, hubs + 1)
     return Fill(float(sums[0] + last.sum()), float(sums[1] + (last**2).sum()))
+
+
+def _is_plane(graph: sp.csr_array, levels: Levels, rng: np.random.Generator) -> bool:
+    """Is it a connected mesh in two dimensions?"""
+    if levels.reached < graph.shape[0] or levels.widest**2 < MIN_PLANE_WIDTH * levels.reached:
+        return False
+    if levels.flat:
+        return True
+    coarse = levels_of(coarser(graph, 0, PLANE_GROUP, rng))
+    return coarse.widest**2 < MAX_PLANE_WIDTH * coarse.reached
 
 
 def _extrapolated(
