@@ -30,7 +30,7 @@ LAPACK_FRACTION = 1 / 6
 MAX_DENSE_N = 4000
 
 # Sparse matrices below this n are factorised without predicting the cost.
-PREDICTED_N = 10_000
+PREDICTED_N = 15_000
 # No factorisation takes more bytes than this times n².
 MAX_BYTES_PER_N2 = 45
 # A factorisation may take this fraction of the free memory.

@@ -17,7 +17,7 @@ from .protocol import Factors
 # Rows from which loading PARDISO or MUMPS instead of using SciPy's SuperLU pays.
 EXTERNAL_BACKEND_MIN_ROWS = 3000
 # Rows up to which QDLDL is taken whatever the fill is: to predict it would take as long as the factorisation.
-UNPREDICTED_ROWS = 10_000
+UNPREDICTED_ROWS = 15_000
 # Backends without pivoting, which factorise definite and indefinite matrices alike.
 UNPIVOTED = ("QDLDL", "SuperLU")
 # Rows from which `explain` recommends installing a faster backend.
