@@ -185,7 +185,13 @@ def _of_tridiagonal(d: Array, e: Array, k: int, *, largest: bool) -> tuple[Array
 def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[Array, list[float]] | None:
     """`_of_tridiagonal` for those nearest to σ."""
     n = d.size
-    values, info = lapack.dsterf(d, e)
+    if _is_whole(d, e):
+        values, info = lapack.dsterf(d, e)
+        blocks, ends = _one_block(n)
+    else:
+        # block by block, to the last bit: dstemr selects by approximations to eight digits from several blocks
+        found, values, blocks, ends, info = lapack.dstebz(d, e, 0, 0.0, 1.0, 1, n, 0.0, "B")
+        info = info or found != n
     if info:
         return None
     compared = values
@@ -195,18 +201,12 @@ def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[A
         compared = np.where(finite, 1 / np.where(finite, values, 1.0), math.inf)
     order = by_distance(compared, sigma)
     chosen = np.sort(order[:k])
-    if _is_whole(d, e):
-        Z, info = lapack.dstein(d, e, values[chosen], *_one_block(n))
-    elif chosen[-1] - chosen[0] == k - 1:
-        padded = np.append(e, 0.0)
-        _, _, Z, info = lapack.dstemr(d, padded, 2, 0.0, 1.0, int(chosen[0]) + 1, int(chosen[-1]) + 1, compute_v=1)
-        Z = Z[:, :k]
-    else:
-        return None
+    labels = blocks.copy()
+    labels[:k] = blocks[chosen]
+    Z, info = lapack.dstein(d, e, values[chosen], labels, ends)
     if info:
         return None
-    others = values[order[k:]]
-    gaps = np.abs(values[order[:k], None] - others).min(axis=1, initial=math.inf)
+    gaps = np.abs(values[order[:k], None] - values[order[k:]]).min(axis=1, initial=math.inf)
     return np.asfortranarray(Z[:, np.searchsorted(chosen, order[:k])]), gaps.tolist()
 
 
