@@ -21,7 +21,7 @@ from splitmerge.system import memory
 from splitmerge.system.budget import Budget
 from splitmerge.verification.residuals import measured
 
-CUBE = grid(22, 3)
+CUBE = grid(25, 3)
 MASS = sp.csr_array(CUBE + sp.diags_array(np.linspace(6, 9, CUBE.shape[0])))
 
 
@@ -30,7 +30,7 @@ def line(m):
 
 
 def cube_values(count):
-    d = line(22)
+    d = line(25)
     return np.sort((d[:, None, None] + d[:, None] + d).ravel())[:count]
 
 
@@ -49,7 +49,9 @@ class TestMemory:
         monkeypatch.setattr(resource, "getrlimit", lambda which: (2**33, 2**33))
         assert 0 < memory.free_memory() < 2**33
 
-    def test_the_smallest_do_without_a_factorisation(self, no_memory):
+    def test_the_smallest_do_without_a_factorisation(self, no_memory, monkeypatch):
+        # nor do they without a preconditioner
+        monkeypatch.setattr(costs, "MIN_SEARCH_PRODUCTS", np.inf)
         sol = sm.solve(CUBE, k=4, which="smallest", rng=0)
         np.testing.assert_allclose(sol.eigenvalues, cube_values(4), rtol=1e-9)
         assert isinstance(sol.method, sm.LocallyOptimal)

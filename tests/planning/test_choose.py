@@ -165,9 +165,9 @@ class TestLargest:
     def test_prediction(self):
         """Of B, for a pair that is large enough to think about it."""
         assert plan_of("sparse", 9_999).prediction is None
-        assert plan_of("sparse", 10_000).prediction == costs.predict(tridiagonal(10_000, 4.0, 1.0))
-        assert plan_of("sparse", 10_000, identity=True).prediction is None
-        assert plan_of("operator", 10_000).prediction is None
+        assert plan_of("sparse", 15_000).prediction == costs.predict(tridiagonal(15_000, 4.0, 1.0))
+        assert plan_of("sparse", 15_000, identity=True).prediction is None
+        assert plan_of("operator", 15_000).prediction is None
 
 
 class TestMixedPrecision:
@@ -304,13 +304,13 @@ class TestTrial:
 
     def test_by_its_pattern(self):
         """A long chain is factorised in no time."""
-        plan = plan_of("sparse", 12_000, 2, "smallest")
+        plan = plan_of("sparse", 15_000, 2, "smallest")
         assert plan.candidates == self.FACTORISED
-        assert plan.prediction == costs.predict(tridiagonal(12_000))
+        assert plan.prediction == costs.predict(tridiagonal(15_000))
 
     def test_no_memory(self, monkeypatch):
         monkeypatch.setattr(costs, "free_memory", lambda: 1e4)
-        plan = plan_of("sparse", 12_000, 2, "smallest")
+        plan = plan_of("sparse", 15_000, 2, "smallest")
         assert plan.candidates == (self.TRIAL, *self.FACTORISED)
 
     @pytest.mark.parametrize("which", ["largest", "magnitude", "ends"])
@@ -341,9 +341,9 @@ class TestMatrixFree:
 
     def test_prediction(self):
         """Made for the comparison with a trial, and for nothing where the preconditioner is given."""
-        asks = plan_of("sparse", 12_000, which="smallest", method=sm.LocallyOptimal())
-        assert asks.prediction == costs.predict(tridiagonal(12_000))
-        given = plan_of("sparse", 12_000, which="smallest", method=sm.LocallyOptimal(sm.Diagonal()))
+        asks = plan_of("sparse", 15_000, which="smallest", method=sm.LocallyOptimal())
+        assert asks.prediction == costs.predict(tridiagonal(15_000))
+        given = plan_of("sparse", 15_000, which="smallest", method=sm.LocallyOptimal(sm.Diagonal()))
         assert given.prediction is None
 
 

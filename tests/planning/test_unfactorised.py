@@ -156,7 +156,7 @@ class TestSolve:
         assert not {"UNFACTORISED", "GIVEN_UP"} & choices(sol)
 
     def test_the_prediction_is_told(self):
-        A, B = sm.gallery.fem_laplacian(2, 1, 102)
+        A, B = sm.gallery.fem_laplacian(2, 1, 125)
         assert A.shape[0] > costs.PREDICTED_N
         sol = sm.solve(A, B, which="smallest", rng=0)
         assert figures_of(sol, "PREDICTED")["factorised"] > 0

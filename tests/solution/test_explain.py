@@ -170,7 +170,7 @@ SOLVES = {
         [("GIVEN_UP", {}), ("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION],
     ),
     "smallest, predicted": (
-        *((tridiagonal(10_000), tridiagonal(10_000, 4.0, 1.0)), {"which": "smallest"}),
+        *((tridiagonal(15_000), tridiagonal(15_000, 4.0, 1.0)), {"which": "smallest"}),
         [("SWAPPED", {"shift": 0.0, "sign": 1}), ("PREDICTED", {}), ITERATION],
     ),
     "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}, [("SWAPPED", {"shift": 0.1, "sign": 1}), ITERATION]),

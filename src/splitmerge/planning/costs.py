@@ -57,7 +57,7 @@ TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
 SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
 MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
 # Factorisations of A + ηB that find an η where A is not positive definite.
-ETA_FACTORISATIONS = 4
+ETA_FACTORISATIONS = 6
 # Digits of the eigenpairs, and of a solve that has to be exact.
 DIGITS, EXACT_DIGITS = 8, 13
 # Where a search fails, LAPACK follows: after products that take this multiple of its time, at least this many;

@@ -50,7 +50,7 @@ def indefinite_factors(K: Any, like: Factors | None = None, *, reorder: bool = F
             factors: Factors | None = make(K)
             if factors is not None:
                 yield factors
-    if isinstance(like, qdldl.QDLDL) or costs.unpivoted(K, lambda: predicted_fill(K).flops) == "QDLDL":
+    if isinstance(like, qdldl.QDLDL) or costs.unpivoted(K) == "QDLDL":
         # it reuses the ordering if the pattern is the same
         sparse = qdldl.unpivoted(K, like)
         if sparse is not None:

@@ -12,12 +12,11 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+from .fill.plane import has_sparse_factors
 from .protocol import Factors
 
 # Rows from which loading PARDISO or MUMPS instead of using SciPy's SuperLU pays.
 EXTERNAL_BACKEND_MIN_ROWS = 3000
-# Rows up to which QDLDL is taken whatever the fill is: to predict it would take as long as the factorisation.
-UNPREDICTED_ROWS = 15_000
 # Backends without pivoting, which factorise definite and indefinite matrices alike.
 UNPIVOTED = ("QDLDL", "SuperLU")
 # Rows from which `explain` recommends installing a faster backend.
@@ -81,22 +80,14 @@ def usual(K: Any, flops: Callable[[], float]) -> str:
     if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("PARDISO", kind):
         return "PARDISO"
     if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("MUMPS", kind):
-        return _fastest(n, flops(), "MUMPS", *_installed_unpivoted(kind))
-    return unpivoted(K, flops)
+        work = flops()
+        return min(("MUMPS", unpivoted(K)), key=lambda name: COSTS[name].factor(n, work))
+    return unpivoted(K)
 
 
-def unpivoted(K: Any, flops: Callable[[], float]) -> str:
-    """The faster backend of those without pivoting; calls `flops` only if the choice depends on it."""
-    n, names = K.shape[0], _installed_unpivoted(K.dtype.char)
-    return names[0] if len(names) == 1 or n < UNPREDICTED_ROWS else _fastest(n, flops(), *names)
-
-
-def _installed_unpivoted(kind: str) -> list[str]:
-    return [name for name in UNPIVOTED if _has(name, kind)]
-
-
-def _fastest(n: int, flops: float, *names: str) -> str:
-    return min(names, key=lambda name: COSTS[name].factor(n, flops))
+def unpivoted(K: Any) -> str:
+    """The faster backend of those without pivoting."""
+    return "QDLDL" if _has("QDLDL", K.dtype.char) and has_sparse_factors(K) else "SuperLU"
 
 
 def _has(name: str, kind: str) -> bool:

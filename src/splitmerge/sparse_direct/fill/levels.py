@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from ...typing import Array
 from .coarsening import hubs_last
 
-# The squared width over the nodes is about 1 in a square grid, 5 in a small cube, and 7 and more in an expander.
+# The width is about 1 in a square grid, 5 in a small cube, and 7 and more in an expander.
 FLAT_WIDTH = 3
 
 
@@ -22,9 +22,14 @@ class Levels(NamedTuple):
     widest: int
 
     @property
+    def width(self) -> float:
+        """The squared size of the widest level over the number of nodes."""
+        return self.widest**2 / self.reached
+
+    @property
     def flat(self) -> bool:
         """Are the separators as small as those of a grid in two dimensions, or smaller?"""
-        return self.widest**2 < FLAT_WIDTH * self.reached
+        return self.width < FLAT_WIDTH
 
 
 def levels_of(K: Any) -> Levels:

@@ -22,6 +22,7 @@ from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
 from .levels import Levels, levels_of
 from .ordering import graph_of, narrow_profile, nested_dissection
+from .plane import is_plane
 
 # Largest graph (nodes, stored edges) whose symbolic factorisation is computed; larger graphs are coarsened.
 MAX_NODES, MAX_EDGES = 11_000, 400_000
@@ -36,9 +37,6 @@ MAX_FILL_EXPONENT, MIN_BALL_FILL_RATIO = 1.8, 0.15
 # Graphs with a level of more than this fraction of their nodes are expanders, too, and not coarsened; meshes of 2,000
 # nodes and more have levels of less than an eighth.
 MAX_LEVEL_FRACTION = 0.25
-# Groups of this many nodes make elements of any degree alike. The squared width over the nodes is then 3.5 to 4 for
-# meshes in the plane, 9 for a slab of four layers, and 40 and more in space.
-PLANE_GROUP, MAX_PLANE_WIDTH = 10, 6
 # Meshes that are narrower than this are not as wide as they are long.
 MIN_PLANE_WIDTH = 0.5
 # In the plane: nonzeros of L over n log₂(n) times the mean degree, and flops over n^1.5 times the mean degree.
@@ -131,7 +129,8 @@ def _predicted_fill(K: Any) -> Fill:
         levels = levels_of(graph)
         if levels.widest > MAX_LEVEL_FRACTION * n:
             return Fill(*_expander(graph, n).tolist())
-        if _is_plane(graph, levels, rng):
+        long = levels.width < MIN_PLANE_WIDTH or levels.reached < n
+        if not long and (levels.flat or is_plane(graph)):
             degree = 1 + graph.nnz / n
             return Fill(PLANE_NONZEROS * degree * n * np.log2(n), PLANE_FLOPS * degree * n**1.5)
     coarse = _coarsened(graph, hubs, rng)
@@ -146,16 +145,6 @@ def _predicted_fill(K: Any) -> Fill:
     # the columns of the hubs, ordered last, are full
     last = np.arange(1.0, hubs + 1)
     return Fill(float(sums[0] + last.sum()), float(sums[1] + (last**2).sum()))
-
-
-def _is_plane(graph: sp.csr_array, levels: Levels, rng: np.random.Generator) -> bool:
-    """Is it a connected mesh in two dimensions?"""
-    if levels.reached < graph.shape[0] or levels.widest**2 < MIN_PLANE_WIDTH * levels.reached:
-        return False
-    if levels.flat:
-        return True
-    coarse = levels_of(coarser(graph, 0, PLANE_GROUP, rng))
-    return coarse.widest**2 < MAX_PLANE_WIDTH * coarse.reached
 
 
 def _extrapolated(

@@ -1,0 +1,44 @@
+"""Has a matrix sparse factors, as small matrices and meshes in the plane have?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...typing import Array
+from .coarsening import coarser
+from .levels import levels_of
+from .ordering import graph_of
+
+# Up to this many rows, dense parts of the factors are too small for supernodes to pay.
+SMALL_ROWS = 2000
+# The width of the levels up to which factors are sparse: meshes of linear elements in the plane have 1 to 4, small
+# cubes up to 9.
+MAX_SPARSE_WIDTH = 9
+# Groups of this many nodes make elements of any degree alike. Their levels have a width of 3.5 to 4 in the plane, 9 in
+# a slab of four layers, and 40 and more in space.
+GROUP_NODES, MAX_PLANE_WIDTH = 10, 6
+
+# The index array of the pattern that was asked about last, and the answer.
+_last: tuple[Callable[[], Array | None], bool] = (lambda: None), False
+
+
+def has_sparse_factors(K: Any) -> bool:
+    """Are the factors of K expected to have few entries per row? For the time of a few products."""
+    global _last
+    if K.shape[0] < SMALL_ROWS:
+        return True
+    pattern, answer = _last
+    if pattern() is not K.indices:
+        answer = levels_of(K).width < MAX_SPARSE_WIDTH or is_plane(graph_of(K))
+        _last = ref(K.indices), answer
+    return answer
+
+
+def is_plane(graph: sp.csr_array) -> bool:
+    """Is it the graph of a mesh in two dimensions, with elements of any degree?"""
+    return levels_of(coarser(graph, 0, GROUP_NODES, np.random.default_rng(0))).width < MAX_PLANE_WIDTH
