@@ -29,7 +29,7 @@ from .problem.b_policy import Mended, mend
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Counts, Products
-from .problem.start import Warm, generator, is_poor, starting_block, with_random
+from .problem.start import Warm, generator, given_block, is_poor, random_vector, with_random
 from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
@@ -167,11 +167,12 @@ def carried_out(
 
     `prepared` makes the set-ups of the candidates, those of the plan by default.
     """
-    rng = generator(problem.rng)
     if problem.certify and not pencil.has_entries:
         raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
     with progress_bar(problem.progress, problem.k) as show:
-        X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
+        given = given_block(problem.x0, problem.k, pencil, mended.dual)
+        rng = generator(problem.rng, given)
+        X = _start(given, pencil, rng)
         counts = Counts()
         if _is_joined(problem, pencil, X, counts):
             problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
@@ -183,11 +184,16 @@ def carried_out(
             verified = verify(run, setup, _moved(X, problem, pencil, workspace.pencil), certify=problem.certify)
             if not verified.reason.failed:
                 break
-            X = starting_block(problem.x0, problem.k, pencil, mended.dual, rng)
+            X = _start(given_block(problem.x0, problem.k, pencil, mended.dual), pencil, rng)
         solution = present(
             workspace, setup, run.monitor, verified, mended, began, None, run.iteration.shift, run.seconds
         )
     return accepted(solution)
+
+
+def _start(given: Array | None, pencil: Pencil, rng: np.random.Generator) -> Array:
+    """The given columns, or a random vector."""
+    return random_vector(pencil, rng)[:, None] if given is None else given
 
 
 def _is_joined(problem: Problem, pencil: Pencil, X: Array, counts: Counts) -> bool:

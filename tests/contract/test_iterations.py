@@ -21,7 +21,7 @@ from splitmerge.methods.mixed_precision import MixedPrecision
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import bind, setups
 from splitmerge.preparation.workspace import Workspace
-from splitmerge.problem.start import starting_block
+from splitmerge.problem.start import random_vector
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.run.loop import Monitor, Run
 from splitmerge.verification.confirm import pairs_of
@@ -79,7 +79,7 @@ class Started:
         k = options.pop("k")
         self.problem, pencil = asked(make(A), make(B), k, **options)
         rng = np.random.default_rng(0)
-        self.X = starting_block(None, k, pencil, None, rng)
+        self.X = random_vector(pencil, rng)[:, None]
         workspace = Workspace(self.problem, pencil, choose(self.problem, pencil), rng)
         _, self.setup = next(iter(setups(workspace)))
         self.iteration = bind(self.setup)

@@ -102,7 +102,7 @@ def stages_of(*arguments, **options):
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        sol = sm.solve(*arguments, rng=0, **options)
+        sol = sm.solve(*arguments, rng=1, **options)
     finally:
         sys.setprofile(before)
     assert sol.converged

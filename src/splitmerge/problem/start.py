@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,12 +40,18 @@ def random_vector(space: Space, rng: np.random.Generator) -> Array:
     return reductions.random_vector(space.n, space.dtype, rng)
 
 
-def generator(rng: Any) -> np.random.Generator:
-    """NumPy's generator for a seed, a generator or None."""
+def generator(rng: Any, start: Any = None) -> np.random.Generator:
+    """A generator of our own for a seed, a generator or None, and for a start of the user's.
+
+    Its numbers have nothing to do with those that the same seed gives elsewhere: a start, a matrix or an earlier
+    solution may have been made from them, and a probe must not begin with a vector that they contain.
+    """
     try:
-        return np.random.default_rng(rng)
+        theirs = np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ValueError(f"rng is {rng!r}; give a seed (a whole number, not negative), a Generator or None") from error
+    seed = theirs.integers(2**32, size=4).tolist()
+    return np.random.default_rng(seed if start is None else [*seed, zlib.crc32(np.ascontiguousarray(start).data)])
 
 
 def columns(given: Any, name: str, pencil: Pencil) -> Array:
@@ -79,13 +86,13 @@ def _numbers(given: Any, name: str, pencil: Pencil) -> Array:
     return X
 
 
-def starting_block(x0: Any, k: int, pencil: Pencil, dual: Any, rng: np.random.Generator) -> Array:
-    """The starting vectors as columns, at most one per wanted pair; one random vector when none is given.
+def given_block(x0: Any, k: int, pencil: Pencil, dual: Any) -> Array | None:
+    """The starting vectors that are given as columns, at most one per wanted pair; None where none is given.
 
     `dual` maps vectors of the user to those of a restricted pair (see `b_policy`).
     """
     if x0 is None:
-        return random_vector(pencil, rng)[:, None]
+        return None
     given = x0.vectors if isinstance(x0, Warm) else x0
     if dual is not None and np.shape(given)[:1] == dual.shape[:1]:
         given = dual.conj().T @ np.asarray(given)
