@@ -43,6 +43,8 @@ def all_pairs(A: Any, M: Any, sigma: float | None, mode: str) -> tuple[Array, Ar
 
 def _by_root_of_M(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:
     """The finite pairs for a positive semidefinite M = L Lᴴ: Lᴴ(A − σM)⁻¹L has the eigenvalues 1/(λ − σ)."""
+    if _is_clearly_definite(M):
+        return eigh(A, M)
     d = _equilibrating(A, M, sigma)
     scaled = d[:, None] * M * d
     L, _ = _root(scaled, "M")
@@ -92,6 +94,16 @@ def _root(S: Array, name: str) -> tuple[Array, Array]:
         raise NotPositiveDefinite(f"{name} must be positive semidefinite, but it has negative eigenvalues")
     kept = sizes > level
     return Q[:, kept] * np.sqrt(sizes[kept]), Q[:, ~kept]
+
+
+def _is_clearly_definite(M: Array) -> bool:
+    """Is M with its diagonal scaled to 1 clear of singular, so that its Cholesky factor is accurate?"""
+    diagonal = M.diagonal().real
+    if not (diagonal > 0).all():
+        return False
+    d = 1 / np.sqrt(diagonal)
+    sizes = eigh(d[:, None] * M * d, eigvals_only=True)
+    return bool(sizes[0] > CLEAR_OF_SINGULAR * sizes[-1])
 
 
 def _is_clear(L: Array) -> bool:
