@@ -16,8 +16,8 @@ from splitmerge.preparation.workspace import Workspace
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
-from splitmerge.verification.confirm import _improved
-from splitmerge.verification.residuals import Pairs, _dual_norms, measured, purified
+from splitmerge.verification.confirm import _improved, purified
+from splitmerge.verification.residuals import Pairs, _dual_norms, measured
 
 TOL = 1e-8
 

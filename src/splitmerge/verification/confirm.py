@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 
+from ..linalg.reductions import column_norms
 from ..methods.setup import Setup
 from ..run.loop import Run
 from ..run.reason import Reason
 from ..typing import Array
 from .graded import sharpened
-from .residuals import Pairs, measured, purified
+from .residuals import Pairs, measured, measured_columns, ritz_block
 
 # The tightened tolerance is at least this fraction of the one before.
 MAX_TIGHTENING = 1e-3
@@ -83,17 +84,61 @@ def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) ->
 
 def _improved(setup: Setup, pairs: Pairs, tol: float) -> tuple[Pairs, float]:
     """The pairs, purified where their residuals miss the tolerance, and the factor by which these exceed it."""
-    excess = pairs.excess(tol)
+    excess, refined = pairs.excess(tol), False
     for _ in range(PURIFICATIONS if setup.inverse is not None else 0):
         if excess <= 1:
             break
-        better, gained = purified(setup, pairs), False
+        better, gained = purified(setup, pairs, refined=refined), False
         reduced = better.excess(tol)
         if reduced < excess:
             pairs, excess, gained = better, reduced, reduced < LEAST_GAIN * excess
-        if not gained:
+        if not gained and refined:
             break
+        refined = not gained
     if pairs.norms.shape[0] == 1:
         return pairs, excess
     pairs = sharpened(setup, pairs, tol)
     return pairs, pairs.excess(tol)
+
+
+def purified(setup: Setup, pairs: Pairs, *, refined: bool = False) -> Pairs:
+    """The pairs after one step of inverse iteration, which removes what rounding leaves of eigenvalues far from σ.
+
+    Its solves are `refined` by one step where factors without pivoting are not accurate enough.
+    """
+    inverse, products = setup.inverse, setup.given_pair
+    assert inverse is not None
+    monitoring = products.monitoring
+    BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
+    X = monitoring.solves_K(inverse, np.asfortranarray(BX))
+    if refined and np.isfinite(X).all():
+        AY, BY = monitoring.in_double(X.astype(pairs.vectors.dtype))
+        swapped = setup.products.pencil.inverse
+        left = BX - (1 if swapped is None else swapped[1]) * (AY - inverse.sigma * BY)
+        X = X + monitoring.solves_K(inverse, np.asfortranarray(left.astype(products.dtype)))
+    lengths = column_norms(X)
+    if not (np.isfinite(X).all() and (lengths > 0).all()):
+        return pairs
+    assert pairs.order is not None
+    block = ritz_block(setup, X / lengths, pairs.order)
+    if block is None:
+        return pairs
+    better = measured_columns(products, block, inverse)
+    better.spare, better.order = pairs.spare, pairs.order
+    better = better.ordered(pairs.order)
+    better.gaps = None if pairs.gaps is None else _gaps(setup, better)
+    return better
+
+
+def _gaps(setup: Setup, pairs: Pairs) -> Array:
+    """How far the values 1/(λ − σ) are from where others may be, if none that is more wanted was missed."""
+    transform, swapped = setup.shift_invert, setup.products.pencil.inverse
+    if transform is not None:
+        sign = transform.sign
+    else:
+        assert swapped is not None
+        sign = swapped[1]
+    distances = pairs.values - pairs.sigma
+    thetas = sign / np.where(distances == 0, np.finfo(float).tiny, distances)
+    low, high = setup.target.window(thetas)
+    return np.asarray(np.maximum(thetas - high, low - thetas) - (pairs.errors * np.abs(thetas)).max(initial=0.0))

@@ -57,7 +57,9 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
     # together or not at all, as they are orthogonal to each other
     limits = np.maximum(allowed, pairs.norms[0]), np.maximum(pairs.floors[-1], pairs.norms[-1])
     worse = (better.norms[0] > limits[0]) | (better.norms[-1] > limits[1])
-    if worse.any():
+    # Rayleigh quotient iteration may converge to an eigenvalue far away
+    moved = np.abs(better.values - pairs.values) > pairs.deltas + better.deltas
+    if worse.any() or moved.any():
         return pairs
     rank = np.argsort(np.argsort(pairs.values))
     return better.ordered(lambda _: rank)

@@ -109,7 +109,7 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     if setup.semidefinite:
         _check_finite(products, X)
     projects = not block.projected or setup.original is not None
-    refined = _refined(setup, X, order) if projects else None
+    refined = ritz_block(setup, X, order) if projects else None
     pairs = measured_columns(products, X if refined is None else refined, setup.inverse)
     if projects and refined is None:
         # dependent vectors are no pairs, however small their residuals
@@ -130,41 +130,6 @@ def _check_finite(products: Products, X: Array) -> None:
         )
 
 
-def purified(setup: Setup, pairs: Pairs) -> Pairs:
-    """The pairs after one step of inverse iteration, which removes what rounding leaves of eigenvalues far from σ."""
-    inverse, products = setup.inverse, setup.given_pair
-    assert inverse is not None
-    monitoring = products.monitoring
-    BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
-    X = monitoring.solves_K(inverse, np.asfortranarray(BX))
-    lengths = column_norms(X)
-    if not (np.isfinite(X).all() and (lengths > 0).all()):
-        return pairs
-    assert pairs.order is not None
-    refined = _refined(setup, X / lengths, pairs.order)
-    if refined is None:
-        return pairs
-    better = measured_columns(products, refined, inverse)
-    better.spare, better.order = pairs.spare, pairs.order
-    better = better.ordered(pairs.order)
-    better.gaps = None if pairs.gaps is None else _gaps(setup, better)
-    return better
-
-
-def _gaps(setup: Setup, pairs: Pairs) -> Array:
-    """How far the values 1/(λ − σ) are from where others may be, if none that is more wanted was missed."""
-    transform, swapped = setup.shift_invert, setup.products.pencil.inverse
-    if transform is not None:
-        sign = transform.sign
-    else:
-        assert swapped is not None
-        sign = swapped[1]
-    distances = pairs.values - pairs.sigma
-    thetas = sign / np.where(distances == 0, np.finfo(float).tiny, distances)
-    low, high = setup.target.window(thetas)
-    return np.asarray(np.maximum(thetas - high, low - thetas) - (pairs.errors * np.abs(thetas)).max(initial=0.0))
-
-
 def _order(setup: Setup) -> Callable[[Array], Array]:
     """The order of ascending values of (A, B) for the pairs of (B, ±(A − σB)): the nearest to σ first."""
     inverse = setup.products.pencil.inverse
@@ -173,7 +138,7 @@ def _order(setup: Setup) -> Callable[[Array], Array]:
     return lambda values: np.arange(values.size)[::sign]
 
 
-def _refined(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Images | None:
+def ritz_block(setup: Setup, X: Array, order: Callable[[Array], Array]) -> Images | None:
     """Ritz vectors of the given pair on the span of X; None where they are dependent or B is not definite on it."""
     try:
         if setup.products.pencil.inverse is None:
