@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import aslinearoperator, eigsh
 
 import splitmerge as sm
 from checking import choices
@@ -636,3 +636,99 @@ def test_an_interval_of_a_badly_scaled_pair_holds_nothing_beyond_its_end(seed):
     F, G = (rng.integers(-3, 4, (n, n)).astype(float) for _ in range(2))
     sol = sm.solve(G + G.T, (F @ F.T + n * np.eye(n)) * np.outer(p, p), interval=(-np.inf, 0))
     assert (sol.eigenvalues <= sol.error_bounds).all()
+
+
+class TestSharedSeeds:
+    """A start, or an earlier solution, and the probe from the same seed: the probe saw only what the start had seen."""
+
+    @staticmethod
+    def fourfold(seed, n=150):
+        w = np.sort(np.random.default_rng([seed, 1]).uniform(-1, 1, n))
+        w[-4:] = w[-1]
+        return sp.csr_array(sp.diags_array(w)), w[-1]
+
+    @pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=repr)
+    @pytest.mark.parametrize("generator", [int, np.random.default_rng])
+    @pytest.mark.parametrize("seed", range(7, 13))
+    def test_of_a_start(self, seed, generator, method):
+        A, top = self.fourfold(seed)
+        x0 = np.random.default_rng(seed).standard_normal(150)
+        sol = sm.solve(A, k=4, x0=x0, rng=generator(seed), method=method)
+        np.testing.assert_allclose(sol.eigenvalues, top)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_of_a_solution_that_is_resumed(self, seed):
+        A, top = self.fourfold(seed)
+        sol = sm.solve(A, k=1, tol=1e-3, rng=seed, method=sm.Accelerated()).resume(k=3, tol=1e-10, rng=seed)
+        np.testing.assert_allclose(sol.eigenvalues, top)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_of_eigsh(self, seed):
+        A, top = self.fourfold(seed)
+        x0 = np.random.default_rng(seed).standard_normal(150)
+        np.testing.assert_allclose(sm.eigsh(A, 4, which="LA", v0=x0, rng=seed)[0], top)
+
+    def test_of_the_matrix(self):
+        """A random start that is an eigenvector leads nowhere else."""
+        x = np.random.default_rng(0).standard_normal(300)
+        A = np.eye(300) - 0.5 * np.outer(x, x) / (x @ x)
+        sol = sm.solve(sp.csr_array(A), k=1, method=sm.Accelerated(), rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, 1)
+
+
+@pytest.mark.parametrize("gap", [1e-9, 1e-11, 1e-13])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_close_values_in_several_blocks(gap, k):
+    """LAPACK selected by approximations: the farther of two values was certified as the nearest."""
+    w = np.array([1.0, 1 - gap, 0.5, 0.1])
+    sol = sm.solve(np.diag(w), k=k, sigma=2.0, tol=1e-13, certify=True)
+    np.testing.assert_allclose(sol.eigenvalues, w[:k], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["operator", "sparse"])
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_lobpcg_from_another_eigenvector_without_room_for_a_probe(n, sparse):
+    """A probe needs room beside the pairs; without it the verdict spoke of a random start that there was not."""
+    dense = chain(n).toarray()
+    values, X = np.linalg.eigh(dense)
+    A = sp.csr_array(dense) if sparse else aslinearoperator(dense)
+    for k in range(max(1, n - 3), n):
+        x0 = X[:, ::-1][:, :k]
+        sol = sm.solve(A, k=k, which="smallest", x0=x0, preconditioner=lambda x: x, rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, values[:k], atol=1e-7)
+        assert "random vector" not in sol.verdict.why
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_rows_that_span_hundreds_of_decades(storage):
+    """Rayleigh quotient iteration in the user's coordinates ended at the other end of the spectrum."""
+    e = np.array([-70.5, 135.7, -79.7, -138.6, 39.8, -126.2, 130.1, 137.4, -36.7, 137.6])
+    w = np.array([1.98733, 1.82991, 1.14100, 1.12431, 1.70226, 1.19299, 1.23591, 1.58204, 1.67715, 1.39780])
+    d, S = 10.0 ** (e / 2), np.diag(w)
+    for i, j in ((0, 1), (0, 2), (0, 9), (2, 3)):
+        S[i, j] = S[j, i] = 1e-15
+    A = np.triu(S * d * d[:, None])
+    sol = sm.solve(storage(A + np.triu(A, 1).T), d * d, k=1, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, 1.98733)
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 1e-3])
+@pytest.mark.parametrize(("which", "mode"), [("BE", "normal"), ("LA", "normal"), ("LM", "cayley"), ("LA", "cayley")])
+def test_eigsh_next_to_a_multiple_zero(which, mode, sigma):
+    """Rows of A without entries were scaled by σ, which made a well-conditioned M look singular."""
+    n, d = 32, np.zeros(32)
+    d[5:] = np.random.default_rng(1).standard_normal(n - 5)
+    A = sp.csr_array(sp.diags_array(d))
+    M = sp.diags_array([np.full(n - 1, 1 / 6), np.full(n, 2 / 3), np.full(n - 1, 1 / 6)], offsets=[-1, 0, 1])
+    options = {"M": sp.csc_array(M), "sigma": sigma, "which": which, "mode": mode, "return_eigenvectors": False}
+    np.testing.assert_allclose(sm.eigsh(A, 3, **options), eigsh(sp.csc_array(A), 3, **options), atol=1e-12)
+
+
+def test_a_certificate_of_a_cut_cluster_says_so():
+    """Nothing is missing beyond the cluster; which of its values are the largest is below the tolerance."""
+    w = np.r_[1 + 1e-14 * np.linspace(-1, 1, 12), np.linspace(0, 0.9, 88)]
+    sol = sm.solve(rotated(w), k=5, certify=True, method=sm.Accelerated(), rng=0)
+    assert sol.verdict == "certified"
+    assert "cluster" in sol.verdict.why
+    whole = sm.solve(rotated(w), k=12, certify=True, method=sm.Accelerated(), rng=0)
+    assert "beyond the last pair" in whole.verdict.why

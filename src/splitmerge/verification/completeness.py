@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..typing import Array
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
-from .verdict import BY_LAPACK, COUNTED, EARLY, INEXACT, RANDOM_START, TWO_STARTS, UNFINISHED, Verdict
+from .verdict import BY_LAPACK, COUNTED, CUT, EARLY, INEXACT, RANDOM_START, TWO_STARTS, UNDECIDED, UNFINISHED, Verdict
 
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
@@ -67,9 +67,11 @@ class _Verification:
     certify: bool
     pairs: Pairs | None = None
     reason: Reason = Reason.EXHAUSTED
-    counted: bool | None = None
+    counted: bool | Literal["cut"] | None = None
     # did the search end next to an eigenvalue that need not be a wanted one?
     early: bool = False
+    # did the last probe end without a decision?
+    undecided: bool = False
 
     def carry_out(self, X: Array) -> None:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
@@ -85,7 +87,9 @@ class _Verification:
             if rounds < NARROWINGS and self._wide():
                 rounds = rounds + 1 if self._narrow(NARROWING ** (rounds + 1)) else NARROWINGS
                 continue
+            before = iteration.probes
             if not iteration.probe(repeated=self.counted is False):
+                self.undecided = iteration.probes == before
                 self.reason = Reason.MISSED if self.counted is False else self.reason
                 return
             self.pairs = None
@@ -159,7 +163,7 @@ class _Verification:
         """The tolerance of the rule for residuals; 0 if it has none."""
         return self.run.rule.residual_tol or 0.0
 
-    def _complete(self, iteration: SubspaceIteration) -> bool | None:
+    def _complete(self, iteration: SubspaceIteration) -> bool | Literal["cut"] | None:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
         assert self.pairs is not None
         setup, k = self.setup, self.setup.k
@@ -196,12 +200,14 @@ class _Verification:
         if self.reason.converged and self.pairs.values.size != self.setup.k:
             self.reason = Reason.EXHAUSTED
         verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted, asked=self.certify)
-        if self.early and verdict == "probed":
-            verdict = EARLY
+        if verdict == "probed" and (self.early or self.undecided):
+            verdict = EARLY if self.early else UNDECIDED
         return Verified(self.pairs, self.reason, verdict)
 
 
-def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | None, *, asked: bool) -> Verdict:
+def _verdict(
+    run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | Literal["cut"] | None, *, asked: bool
+) -> Verdict:
     if setup.survey is not None:
         return _surveyed(setup.survey, pairs.values.size, reason)
     if isinstance(run.iteration, Direct):
@@ -209,7 +215,7 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if not reason.converged:
         return UNFINISHED
     if counted:
-        return COUNTED
+        return CUT if counted == "cut" else COUNTED
     if _is_inexact(setup, pairs):
         return INEXACT
     why, probes = RANDOM_START.why, run.iteration.probes

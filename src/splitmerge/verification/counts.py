@@ -25,8 +25,9 @@ WIDENINGS, NEAR_WIDENING = (1.0, 2.0, 4.0, 32.0, 256.0), 4.0
 # that counts as such), or as wide as this multiple of the rounding of its pairs in any coordinates.
 CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
 
-# Do the counts fit? None: the factorisations do not tell; "unclear": they do, but rounding leaves open what they mean.
-Fit: TypeAlias = bool | Literal["unclear"] | None
+# Do the counts fit? None: the factorisations do not tell; "unclear": they do, but rounding leaves open what they mean;
+# "cut": they do beyond a cluster that k cuts in two.
+Fit: TypeAlias = bool | Literal["unclear", "cut"] | None
 
 
 class Side(NamedTuple):
@@ -37,10 +38,11 @@ class Side(NamedTuple):
     centre: float = 0.0
 
 
-def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> bool | None:
+def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> bool | Literal["cut"] | None:
     """Are the pairs all the wanted ones? None if rounding or memory does not allow the counts to tell.
 
-    `following` estimates the next eigenvalue of a dense pair, if there is an estimate.
+    "cut": they are, but for which of a cluster of close eigenvalues the last ones are. `following` estimates the next
+    eigenvalue of a dense pair, if there is an estimate.
     """
     products, above = setup.given_pair, _one_side(setup)
     nearest = setup.target is Target.MAGNITUDE or setup.target.name == "nearest"
@@ -53,7 +55,7 @@ def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> 
     return _fits_at_some_distance(setup, pairs, max(CLUSTER_TOLERANCES * min(tol, CLUSTER_FRACTION), CLUSTER_FRACTION))
 
 
-def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool | None:
+def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool | Literal["cut"] | None:
     """Do the counts fit at the first distance from the pairs at which rounding leaves them decided?"""
     for widening in WIDENINGS:
         fit = _fits_sides if setup.shift_invert is None else _fits_between
@@ -107,6 +109,7 @@ def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) ->
     """Is nothing else at the wanted ends of the spectrum?"""
     sides = _sides(setup, pairs.values)
     farthest = setup.target.name == "farthest" and _one_side(setup) is None
+    every: Fit = True
     for side in sides:
         sign = 1.0 if side.above else -1.0
         # the least wanted is measured on both sides if distances from a centre are compared
@@ -120,9 +123,11 @@ def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) ->
             # the two sides would overlap
             return None
         fits = _fits(setup, pairs, side, distances, measured, margin, widening, fraction)
-        if fits is not True:
+        if fits == "cut":
+            every = fits
+        elif fits is not True:
             return fits
-    return True
+    return every
 
 
 def _fits(
@@ -147,7 +152,8 @@ def _fits(
     if narrow is not True:
         return narrow
     beyond = side.chosen & ~inside
-    return nothing_beyond(setup, pairs, sign * top + side.centre, beyond, widening, above=side.above)
+    fits = nothing_beyond(setup, pairs, sign * top + side.centre, beyond, widening, above=side.above)
+    return "cut" if fits else fits
 
 
 def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, Array]:
@@ -177,6 +183,8 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
     if count < pairs.values.size or narrow is not True:
         return False if count < pairs.values.size else narrow
     if -top <= 0:
-        return bool(inside.all())
+        return "cut" if inside.all() else False
     count = count_between(setup, sigma + top, sigma - top, widening)
-    return None if count is None else count == int((~inside).sum())
+    if count is None:
+        return None
+    return "cut" if count == int((~inside).sum()) else False

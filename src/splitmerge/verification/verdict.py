@@ -31,5 +31,12 @@ INEXACT = Verdict(
 EARLY = Verdict(
     "unchecked", "LOBPCG did not converge so far that it cannot have stopped next to another eigenvalue on its way"
 )
+UNDECIDED = Verdict(
+    "unchecked", "a random-start probe of the B-orthogonal complement did not decide whether an eigenvalue is missing"
+)
 BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
 COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")
+CUT = Verdict(
+    "certified",
+    "inertia counts showed that no eigenvalue is missing beyond the cluster of close ones that the last pair is one of",
+)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from ...linalg.reductions import column_norms
 from ...linalg.rounding import relative
@@ -195,7 +196,7 @@ class Lobpcg(SubspaceIteration):
         """
         k = self.k
         if self.products.n <= k + 3:
-            return None
+            return self._look_everywhere(slack)
         edge = float(self.values[:k].min())
         fixed = (self.vectors(k), self.span.BS[:, :k].copy())
         with self._monitored():
@@ -212,6 +213,18 @@ class Lobpcg(SubspaceIteration):
                     return False
                 next(steps)
         return None
+
+    def _look_everywhere(self, slack: Slack) -> bool:
+        """`look` where the complement has no room for a block: Rayleigh–Ritz on the whole space."""
+        n, k = self.products.n, self.k
+        everything = np.eye(n, dtype=np.result_type(self.products.dtype, np.float64))
+        AX, BX = self.products.monitoring.in_double(everything)
+        values, X = eigh((AX + AX.conj().T) / 2, (BX + BX.conj().T) / 2)
+        if not (values[::-1][:k] > self.values[:k] + slack.high).any():
+            return False
+        with self._monitored():
+            self.launch(X[:, ::-1][:, : self.block_size].astype(self.products.dtype))
+        return True
 
     @contextmanager
     def _monitored(self) -> Iterator[None]:
