@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ..errors import NotPositiveDefinite
+from ..linalg.cholesky import INDEFINITE_FRACTION, indefinite
 from ..typing import Array
 from .adapt import adapt
 from .factorise import factorise, is_definite
@@ -24,6 +25,8 @@ POLICIES = ("error", "ridge", "restrict")
 MAX_COMPONENT_ROWS = 6000
 # Eigenvalues of an n×n block of B with a unit diagonal below this many times n units of rounding are zero.
 RANK_ROUNDING_ERRORS = 4
+# A singular matrix needs a ridge of no more than this many times n units of rounding.
+MAX_RIDGE_UNITS = 1000
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,11 @@ def _ridge(A: Any, op: Operator) -> Mended:
         ridged = plus(op, ridge, None)
         return ridged if is_definite(ridged) else None
 
-    ridge, ridged = smallest_ridge(attempt, op.n, float(np.finfo(op.dtype).eps), op.size)
+    eps = float(np.finfo(op.dtype).eps)
+    ridge, ridged = smallest_ridge(attempt, op.n, eps, op.size)
+    if ridge > max(INDEFINITE_FRACTION, MAX_RIDGE_UNITS * op.n * eps) * op.norm:
+        # more than rounding leaves of a singular matrix
+        raise indefinite(f"a ridge of {ridge / op.scale:.3g} would be needed to make it positive definite")
     return Mended(A, ridged.matrix / op.scale, BReport("ridge", ridge / op.scale, op.n))
 
 
@@ -212,9 +219,9 @@ def _spaces(op: Operator) -> tuple[Any, Any]:
         )
     if count == op.n:
         diagonal = op.matrix.diagonal().real
-        rows, rest = np.flatnonzero(diagonal > threshold), np.flatnonzero(diagonal <= threshold)
+        rows, rest = np.flatnonzero(diagonal > 0), np.flatnonzero(diagonal <= 0)
         if (diagonal < -10 * threshold).any():
-            raise NotPositiveDefinite(f"B is indefinite: it has the eigenvalue {diagonal.min():.3g}; check B")
+            raise indefinite(f"it has the eigenvalue {diagonal.min() / op.scale:.3g}")
         return _selection(op, rows, 1 / np.sqrt(diagonal[rows])), _selection(op, rest, np.ones(rest.size))
     blocks, start = [], 0
     for size in sizes:
