@@ -36,8 +36,10 @@ class SparseTriangular(Factored):
 
     def solve(self, y: Array) -> Array:
         """P⁻¹ y."""
-        return np.asarray(self.lu.solve(y, "H")[self.place] / self.scaling)
+        with np.errstate(over="ignore"):
+            return np.asarray(self.lu.solve(y, "H")[self.place] / self.scaling)
 
     def solve_adjoint(self, x: Array) -> Array:
         """P⁻ᴴ x."""
-        return np.asarray(self.lu.solve((x / self.scaling)[self.order]))
+        with np.errstate(over="ignore"):
+            return np.asarray(self.lu.solve((x / self.scaling)[self.order]))

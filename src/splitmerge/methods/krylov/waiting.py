@@ -52,9 +52,10 @@ class Waiting:
                 self.coupling = np.array([[norm]])
                 return
         W, D = w.reshape(w.shape[0], -1), d.reshape(d.shape[0], -1)
-        if floors is None and W.shape[1] <= room and self._wait_together(W, D, scale):
-            return
-        self._wait_block(W, D, scale, room, floors)
+        # products of matrices of extreme sizes may overflow, and then no residual is small
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not (floors is None and W.shape[1] <= room and self._wait_together(W, D, scale)):
+                self._wait_block(W, D, scale, room, floors)
 
     def _wait_together(self, W: Array, D: Array, scale: float) -> bool:
         """Orthonormalise all columns of W, whose duals are D, at once; False where they are nearly dependent."""

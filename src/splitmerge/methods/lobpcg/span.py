@@ -64,7 +64,9 @@ class Span:
     def _apart(self, W: Array) -> Array:
         """W orthogonalised against the known and the fixed columns, without columns that are rounding only."""
         lengths = column_norms(W)
-        W = W[:, lengths > 0] / lengths[lengths > 0]
+        # a preconditioner of badly scaled matrices may overflow
+        sound = (lengths > 0) & np.isfinite(lengths)
+        W = W[:, sound] / lengths[sound]
         for V, BV in ((self.S[:, : self.known], self.BS[:, : self.known]), *self.fixed):
             # twice, as the loss of orthogonality grows with the cancellation in W
             for _ in range(2 if V.shape[1] else 0):
