@@ -23,5 +23,6 @@ def uninterrupted() -> Iterator[None]:
     finally:
         # `signal.signal` returns None for a handler that was not installed from Python; it cannot be restored
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
-    if pressed and callable(before):
-        before(*pressed[-1])
+        # also where the block has failed: the interrupt comes on top of its exception
+        if pressed and callable(before):
+            before(*pressed[-1])
