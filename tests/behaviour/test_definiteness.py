@@ -152,3 +152,38 @@ class TestDefiniteness:
     def test_real_indefinite_mass_with_conjugate_gradients(self):
         K, M = harwell_boeing("10")
         refuse("B is not", K, M, error=NOT_DEFINITE, method=sm.Power(inner=sm.ConjugateGradient()))
+
+
+def kahan(n, c, dtype, others):
+    """UᴴU for Kahan's triangle U, whose least pivot is far above its least eigenvalue, and `others` unit rows."""
+    s = np.sqrt(1 - c * c)
+    U = np.diag(s ** np.arange(n)) @ (np.eye(n) - c * np.triu(np.ones((n, n)), 1))
+    phases = np.exp(1j * np.arange(n)) if np.dtype(dtype).kind == "c" else np.ones(n)
+    B = phases[:, None] * (U.T @ U) * phases.conj()
+    B = np.block([[B, np.zeros((n, others))], [np.zeros((others, n)), np.eye(others)]])
+    return (B + B.conj().T) / 2
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(("n", "c"), [(14, 0.9), (24, 0.8)])
+@pytest.mark.parametrize("others", [0, 60])
+class TestClearPivots:
+    """All pivots of B are far above rounding, and yet its least eigenvalue is nothing but rounding."""
+
+    @pytest.mark.parametrize("method", [None, sm.Power()], ids=["default", "Power"])
+    def test_condition_beyond_rounding(self, dtype, kind, n, c, others, method):
+        B = kahan(n, c, dtype, others)
+        pivots = np.abs(np.linalg.cholesky(B).diagonal()) ** 2
+        assert (pivots / B.diagonal().real).min() > 1e-12
+        assert np.linalg.cond(B) > 1e16
+        A = np.diag(np.arange(1.0, len(B) + 1)).astype(dtype)
+        pattern = "^B is not positive definite: its condition number .*b_policy='restrict'"
+        refuse(pattern, kind(A), kind(B), error=NOT_DEFINITE, method=method)
+
+    def test_a_condition_within_rounding_is_none(self, dtype, kind, n, c, others):
+        B = kahan(n, c, dtype, others) + 1e-9 * np.eye(n + others)
+        A = np.diag(np.arange(1.0, len(B) + 1)).astype(dtype)
+        sol = sm.solve(kind(A), kind(B), tol=1e-6, rng=0)
+        exact = 1 / np.linalg.eigvalsh(B / np.sqrt(np.outer(A.diagonal().real, A.diagonal().real)))[0]
+        np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-5)

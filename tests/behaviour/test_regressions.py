@@ -732,3 +732,28 @@ def test_a_certificate_of_a_cut_cluster_says_so():
     assert "cluster" in sol.verdict.why
     whole = sm.solve(rotated(w), k=12, certify=True, method=sm.Accelerated(), rng=0)
     assert "beyond the last pair" in whole.verdict.why
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("policy", ["ridge", "restrict"])
+@pytest.mark.parametrize("diagonal", [(0.0, 1.0, -0.5), (-0.5, 1.0, 0.0), (0.0, 1.0, -1e-5)])
+def test_no_policy_is_for_an_indefinite_B(diagonal, policy, storage):
+    """A zero pivot hid a negative one behind it, and a ridge of any size was added."""
+    with pytest.raises(sm.NotPositiveDefinite, match="indefinite"):
+        sm.solve(np.diag([1.0, 2.0, 3.0]), storage(np.diag(diagonal)), 1, b_policy=policy)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_a_small_mass_is_a_mass(storage):
+    """The rank of B is that of B with a unit diagonal, whatever its storage."""
+    B = storage(np.diag([1.0, 2.0, 0.0, 1e-20]))
+    sol = sm.solve(np.diag([1.0, 2.0, 3.0, 4.0]), B, 3, b_policy="restrict")
+    np.testing.assert_allclose(sol.eigenvalues, [4e20, 1, 1])
+
+
+def test_a_preconditioner_that_overflows():
+    """Single precision, and a diagonal that spans more than it: directions that overflow are left out."""
+    d = np.geomspace(1e-8, 1e8, 60).astype(np.float32)
+    A = sp.csr_array(sp.diags_array(d * np.linspace(1, 2, 60, dtype=np.float32)))
+    options = {"which": "smallest", "tol": 1e-3, "preconditioner": sm.IncompleteCholesky(), "rng": 0}
+    np.testing.assert_allclose(sm.solve(A, d, **options).eigenvalues, 1, rtol=1e-3)

@@ -106,3 +106,28 @@ def test_a_multiple_leader_has_its_whole_space_as_reference():
     assert U.shape == (4, 2)
     assert case.sine(np.array([3.0, -4.0, 0.0, 0.0])) == pytest.approx(0, abs=1e-15)
     assert case.sine(np.array([1.0, 0.0, 1.0, 0.0])) == pytest.approx(math.sqrt(0.5))
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("values", [[3, 2, 1], [-1, -2, -3], [1, -2, -3], [2, 1, -3], [0, 0, -3], [3, 0, 0]], ids=str)
+def test_errors_are_relative_to_the_largest_magnitude(monkeypatch, values, which, scale):
+    """Of the reference values, whatever their signs: that decides who is right."""
+    values = scale * np.array(values, float)
+    reference = values[:2] if which == "largest" else values[:0:-1]
+    size = np.abs(reference).max() or 1.0
+
+    def entry(error):
+        def external(task):
+            columns = [0, 1] if task.largest else [2, 1]
+            return reference + error * size * np.array([1, 0]), np.eye(3)[:, columns]
+
+        # a residual of the size of the error is no failure here
+        solver = replace(EXTERNALS[0], name="almost", run=external)
+        monkeypatch.setattr(contests, "EXTERNALS", (solver,))
+        return next(contest(Challenge(np.diag(values), None, 2, which, tol=1e3), ["almost"]))
+
+    for error, outcome in ((0.0, "right"), (1e-7, "right"), (1e-4, "WRONG")):
+        found = entry(error)
+        assert found.outcome == outcome
+        assert found.error == pytest.approx(error, rel=1e-6, abs=1e-12)

@@ -133,3 +133,32 @@ def test_interleaved_blocks(shuffle):
     # of (B, A), those that are not zero
     finite = 1 / scipy.linalg.eigh(B, A, eigvals_only=True)[:3:-1]
     np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-8)
+
+
+def singular_mass(kind, dtype, last, *, zero_first):
+    """A B of rank 3 with a zero row and the further eigenvalue `last`; "blocks" couples two of its rows."""
+    diagonal = np.r_[2.0, 3.0, 1.5, np.r_[0.0, last][:: 1 if zero_first else -1]]
+    B = np.diag(diagonal).astype(dtype)
+    if kind == "blocks":
+        B[0, 1], B[1, 0] = (0.5j, -0.5j) if np.dtype(dtype).kind == "c" else (0.5, 0.5)
+    return B if kind == "dense" else sp.csr_array(B)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+class TestRestrictedSign:
+    """Only what rounding can make of zero counts as the null space of B."""
+
+    @pytest.mark.parametrize("kind", ["dense", "diagonal", "blocks"])
+    @pytest.mark.parametrize("zero_first", [False, True])
+    @pytest.mark.parametrize("last", [-1e-2, -1.0, -2.9])
+    def test_a_negative_eigenvalue_is_refused(self, dtype, kind, last, zero_first):
+        B = singular_mass(kind, dtype, last, zero_first=zero_first)
+        with pytest.raises(sm.NotPositiveDefinite, match="indefinite"):
+            sm.solve(np.diag(np.arange(1.0, 6)).astype(dtype), B, b_policy="restrict", rng=0)
+
+    @pytest.mark.parametrize("kind", ["dense", "diagonal"])
+    def test_a_negative_rounding_error_is_a_zero(self, dtype, kind):
+        B = singular_mass(kind, dtype, -np.finfo(dtype).eps, zero_first=True)
+        sol = sm.solve(np.diag(np.arange(1.0, 6)).astype(dtype), B, 3, b_policy="restrict", rng=0)
+        assert (sol.b_report.rank, sol.b_report.dropped) == (3, 2)
+        np.testing.assert_allclose(sol.eigenvalues, [3 / 1.5, 2 / 3, 1 / 2], rtol=1e-5)

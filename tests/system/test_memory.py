@@ -87,3 +87,15 @@ def test_the_least_counts(files, monkeypatch):
     assert memory.free_memory() == 3000
     files[LIMIT] = "9000"
     assert memory.free_memory() == 5 * 1024
+
+
+@pytest.mark.parametrize("hard", [None, 10**9, 10**12], ids=["no hard limit", "equal", "higher"])
+def test_the_soft_limit_of_the_process_binds(files, no_machine, monkeypatch, hard):
+    """An allocation fails at the soft limit, however far the hard one is."""
+    import resource
+
+    hard = resource.RLIM_INFINITY if hard is None else hard
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (10**9, hard) if which == resource.RLIMIT_AS else None)
+    assert memory.free_memory() == 10**9
+    files["/proc/self/statm"] = "3 0 0"
+    assert memory.free_memory() == 10**9 - 3 * resource.getpagesize()

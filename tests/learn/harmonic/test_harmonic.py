@@ -238,3 +238,18 @@ def test_the_result_is_frozen_and_pickles():
     before = x.copy()
     harmonic_retrieval(x, 2, noise=noise)
     np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("fs", [1.0, 0.01, 250.0, 44_100.0])
+@pytest.mark.parametrize("is_complex", [False, True], ids=["real", "complex"])
+@pytest.mark.parametrize("method", ["music", "esprit"])
+def test_powers_are_mean_squares_at_every_frequency(method, is_complex, fs):
+    """Also at 0 and at half the sampling frequency, which in a real record are no pairs of frequencies."""
+    t = np.arange(80)
+    middle = np.exp(2j * np.pi * 0.2 * t)
+    parts = np.array([np.full(80, 3.0), 2 * (middle if is_complex else middle.real), 1.5 * (-1.0) ** t])
+    found = harmonic_retrieval(parts.sum(axis=0), 3, method=method, fs=fs)
+    turns = np.abs(found.frequencies / fs)
+    order = np.argsort(turns)
+    np.testing.assert_allclose(turns[order], [0, 0.2, 0.5], atol=1e-7)
+    np.testing.assert_allclose(found.powers[order], np.mean(np.abs(parts) ** 2, axis=1), rtol=1e-5)

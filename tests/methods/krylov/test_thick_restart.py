@@ -175,3 +175,70 @@ def test_given_up_when_nothing_improves():
     with pytest.raises(sm.NotConverged) as caught:
         sm.solve(np.diag(values), B, k=3, method=sm.Accelerated(max_basis=12), stop=stop, rng=0)
     assert caught.value.solution.steps <= 3 * MAX_STAGNATING
+
+
+class Calls:
+    """A diagonal matrix as an operator that counts; Ctrl-C comes at the product number `at`."""
+
+    shape, dtype = (N, N), np.dtype(float)
+
+    def __init__(self, values):
+        self.values, self.count, self.at = values, 0, math.inf
+
+    def __matmul__(self, x):
+        self.count += 1
+        if self.count == self.at:
+            raise KeyboardInterrupt
+        return self.values * x
+
+
+@pytest.mark.parametrize("make", [ThickRestart, Lobpcg])
+@pytest.mark.parametrize("outcome", ["found", "nothing", "interrupted"])
+def test_only_the_products_of_a_probe_are_monitoring(make, outcome):
+    """Before and after it, whatever comes of it, they are the iteration's own; the operator confirms their number."""
+    calls = Calls(HIDDEN)
+    products = Products(sm.Pencil(calls))
+    setup = Setup(products, Target.LARGEST, 1, np.random.default_rng(0), transform=Whitened(products), given=True)
+    search, numbers = make(setup), []
+
+    def record():
+        numbers.append((products.counts.A_products, products.counts.monitoring.A_products, calls.count))
+
+    record()
+    # from eigenvectors, with or without the first, the search is over at once; an interrupted one is not
+    start = np.eye(N)[:, N - 1 - np.arange(outcome == "found", 4)]
+    start = np.random.default_rng(1).standard_normal((N, 4)) if outcome == "interrupted" else start
+    search.launch(np.asfortranarray(start))
+    record()
+    if outcome == "interrupted":
+        calls.at = calls.count + 1
+        with pytest.raises(KeyboardInterrupt):
+            search.look(SLACK)
+    else:
+        assert search.look(SLACK) is (outcome == "found")
+    record()
+    for _ in range(3):
+        search.advance()
+    record()
+    launched, probed, advanced = np.diff(numbers, axis=0).tolist()
+    assert launched == [launched[2], 0, launched[2]]
+    # a block that is interrupted is counted as a whole
+    assert probed[0] == 0
+    assert probed[1] == probed[2] > 0 or outcome == "interrupted"
+    assert advanced == [advanced[2], 0, advanced[2]]
+    assert advanced[2] > 0 or outcome == "nothing"
+
+
+@pytest.mark.parametrize("method", [sm.Accelerated(), sm.LocallyOptimal()], ids=lambda method: type(method).__name__)
+def test_steps_after_a_probe_that_found_something_are_counted(method):
+    """The history of the products goes on, and the counts are those of the history."""
+    calls = Calls(np.r_[np.linspace(0.0, 0.98, N - 2), 0.99, 1.0])
+    sol = sm.solve(calls, x0=np.eye(N)[:, N - 2], method=method, rng=0)
+    assert sol.eigenvalues[0] == pytest.approx(1.0)
+    history, counts = sol.history, sol.counts
+    stepped = np.diff(history.step) > 0
+    assert stepped.sum() > 5
+    assert (np.diff(history.products)[stepped] > 0).all()
+    assert history.products[-1] == counts.A_products
+    # two products show that the operator is symmetric
+    assert counts.A_products + counts.setup.A_products + counts.monitoring.A_products == calls.count - 2
