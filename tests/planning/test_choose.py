@@ -435,3 +435,11 @@ class TestFallback:
     def test_not_for_large_problems(self, kind, n):
         assert whole_plan(kind, n).candidates[-1].engine is LAPACK
         assert whole_plan(kind, n + 1).candidates == (Candidate(KRYLOV),)
+
+
+@pytest.mark.parametrize(("k", "lapack"), [(100, True), (3, False)])
+@pytest.mark.parametrize("options", [{"x0": np.ones(400)}, {"max_steps": 5}], ids=["start", "limit"])
+def test_most_of_the_spectrum_is_found_by_lapack(k, lapack, options):
+    """A search for it would fill the whole space, whatever it starts from."""
+    plan = choose(*asked(tridiagonal(400), None, k, **options))
+    assert (plan.candidates[0].engine is Engine.LAPACK) == lapack

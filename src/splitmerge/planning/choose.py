@@ -109,9 +109,9 @@ def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
     """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block."""
     if isinstance(problem.method, LocallyOptimal) and pencil.n <= LOBPCG_ROOM * problem.k:
         return True
-    # a search for most of the spectrum would fill the whole space, whatever the limit of steps
-    limited = problem.max_steps is not None and problem.k <= LAPACK_FRACTION * pencil.n
-    free = problem.method is None and not (problem.followed or limited)
+    # a search for most of the spectrum would fill the whole space, whatever the start and the limit of steps
+    few = problem.k <= LAPACK_FRACTION * pencil.n
+    free = problem.method is None and not problem.followed and not (few and problem.iterates)
     end = problem.which in ("largest", "smallest") and problem.sigma is None and problem.interval is None
     return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense, subset=end and pencil.has_entries)
 

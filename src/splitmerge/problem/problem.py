@@ -47,15 +47,19 @@ class Problem:
         return self.x0 is not None
 
     @property
+    def started(self) -> bool:
+        """Is there a start of the user's?"""
+        return self.given and not isinstance(self.x0, Warm)
+
+    @property
     def followed(self) -> bool:
-        """Is there a stopping rule, a callback or a start, which LAPACK has no use for?"""
-        started = self.given and not isinstance(self.x0, Warm)
-        return self.stop is not None or self.callback is not None or started
+        """Is there a stopping rule or a callback, which LAPACK has no use for?"""
+        return self.stop is not None or self.callback is not None
 
     @property
     def iterates(self) -> bool:
         """Is an iteration asked for? LAPACK has no steps to be limited, monitored or started."""
-        return self.followed or self.max_steps is not None
+        return self.followed or self.started or self.max_steps is not None
 
     @property
     def limited(self) -> bool:
