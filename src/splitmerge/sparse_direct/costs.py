@@ -72,8 +72,11 @@ def recount_is_cheap(factors: Factors, n: int, solves: float) -> bool:
     return recount_seconds(n, flops, backend) < solves * COSTS[backend].solve(n, nonzeros)
 
 
-def usual(K: Any, flops: Callable[[], float]) -> str:
-    """The fastest installed backend for a positive definite K; calls `flops` only if the choice depends on it."""
+def usual(K: Any, flops: Callable[[], float], sparse: bool | None = None) -> str:
+    """The fastest installed backend for a positive definite K; calls `flops` only if the choice depends on it.
+
+    `sparse` says whether its factors are expected to be sparse, if that is known.
+    """
     n, kind = K.shape[0], K.dtype.char
     if _has("CHOLMOD", kind):
         return "CHOLMOD"
@@ -81,13 +84,15 @@ def usual(K: Any, flops: Callable[[], float]) -> str:
         return "PARDISO"
     if n >= EXTERNAL_BACKEND_MIN_ROWS and _has("MUMPS", kind):
         work = flops()
-        return min(("MUMPS", unpivoted(K)), key=lambda name: COSTS[name].factor(n, work))
-    return unpivoted(K)
+        return min(("MUMPS", unpivoted(K, sparse)), key=lambda name: COSTS[name].factor(n, work))
+    return unpivoted(K, sparse)
 
 
-def unpivoted(K: Any) -> str:
+def unpivoted(K: Any, sparse: bool | None = None) -> str:
     """The faster backend of those without pivoting."""
-    return "QDLDL" if _has("QDLDL", K.dtype.char) and has_sparse_factors(K) else "SuperLU"
+    if not _has("QDLDL", K.dtype.char):
+        return "SuperLU"
+    return "QDLDL" if (has_sparse_factors(K) if sparse is None else sparse) else "SuperLU"
 
 
 def _has(name: str, kind: str) -> bool:

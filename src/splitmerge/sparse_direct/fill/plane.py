@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ...typing import Array
 from .coarsening import coarser
-from .levels import levels_of
+from .levels import Levels, levels_of
 from .ordering import graph_of
 
 # Up to this many rows, dense parts of the factors are too small for supernodes to pay.
@@ -34,9 +34,14 @@ def has_sparse_factors(K: Any) -> bool:
         return True
     pattern, answer = _last
     if pattern() is not K.indices:
-        answer = levels_of(K).width < MAX_SPARSE_WIDTH or is_plane(graph_of(K))
+        answer = is_narrow(levels_of(K)) or is_plane(graph_of(K))
         _last = ref(K.indices), answer
     return answer
+
+
+def is_narrow(levels: Levels) -> bool:
+    """Are the levels of a graph so small that the factors are sparse?"""
+    return levels.reached < SMALL_ROWS or levels.width < MAX_SPARSE_WIDTH
 
 
 def is_plane(graph: sp.csr_array) -> bool:

@@ -22,7 +22,7 @@ from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
 from .levels import Levels, levels_of
 from .ordering import graph_of, narrow_profile, nested_dissection
-from .plane import is_plane
+from .plane import is_narrow, is_plane
 
 # Largest graph (nodes, stored edges) whose symbolic factorisation is computed; larger graphs are coarsened.
 MAX_NODES, MAX_EDGES = 11_000, 400_000
@@ -89,13 +89,13 @@ def rough_prediction(K: Any, levels: Levels) -> Prediction:
     mesh, expander = FLOPS_PER_LEVEL_CUBED * float(levels.widest) ** 3, float(_expander(K, n)[1])
     flops = min(mesh, expander)
     # the last separator is a dense triangle
-    return _priced(K, Fill(least + flops ** (2 / 3), max(flops, least**2 / n)))
+    return _priced(K, Fill(least + flops ** (2 / 3), max(flops, least**2 / n)), is_narrow(levels))
 
 
-def _priced(K: Any, fill: Fill) -> Prediction:
+def _priced(K: Any, fill: Fill, sparse: bool | None = None) -> Prediction:
     """The cost of a factorisation with this fill, by the backend that would be selected."""
     n, (nonzeros, flops) = K.shape[0], fill
-    backend = usual(K, lambda: flops)
+    backend = usual(K, lambda: flops, sparse)
     cost = COSTS[backend]
     # a complex multiplication takes four real ones
     words = K.dtype.itemsize / 8
