@@ -185,13 +185,7 @@ def _of_tridiagonal(d: Array, e: Array, k: int, *, largest: bool) -> tuple[Array
 def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[Array, list[float]] | None:
     """`_of_tridiagonal` for those nearest to σ."""
     n = d.size
-    if _is_whole(d, e):
-        values, info = lapack.dsterf(d, e)
-        blocks, ends = _one_block(n)
-    else:
-        # block by block, to the last bit: dstemr selects by approximations to eight digits from several blocks
-        found, values, blocks, ends, info = lapack.dstebz(d, e, 0, 0.0, 1.0, 1, n, 0.0, "B")
-        info = info or found != n
+    values, info = lapack.dsterf(d, e)
     if info:
         return None
     compared = values
@@ -201,13 +195,30 @@ def _near(d: Array, e: Array, k: int, *, sigma: float, inverse: bool) -> tuple[A
         compared = np.where(finite, 1 / np.where(finite, values, 1.0), math.inf)
     order = by_distance(compared, sigma)
     chosen = np.sort(order[:k])
-    labels = blocks.copy()
-    labels[:k] = blocks[chosen]
-    Z, info = lapack.dstein(d, e, values[chosen], labels, ends)
-    if info:
+    Z = _vectors(d, e, values, chosen)
+    if Z is None:
         return None
     gaps = np.abs(values[order[:k], None] - values[order[k:]]).min(axis=1, initial=math.inf)
     return np.asfortranarray(Z[:, np.searchsorted(chosen, order[:k])]), gaps.tolist()
+
+
+def _vectors(d: Array, e: Array, values: Array, chosen: Array) -> Array | None:
+    """The eigenvectors for the ascending eigenvalues with the indices `chosen`."""
+    n, k = d.size, chosen.size
+    if _is_whole(d, e):
+        Z, info = lapack.dstein(d, e, values[chosen], *_one_block(n))
+        return None if info else np.asarray(Z)
+    # block by block, to the last bit: dstemr selects by approximations to eight digits from several blocks
+    low, high = int(chosen[0]), int(chosen[-1])
+    found, values, blocks, ends, info = lapack.dstebz(d, e, 2, 0.0, 1.0, low + 1, high + 1, 0.0, "B")
+    if info or found != high - low + 1:
+        return None
+    ascending = np.argsort(values[:found], kind="stable")[chosen - low]
+    by_block = np.sort(ascending)
+    labels = blocks.copy()
+    labels[:k] = blocks[by_block]
+    Z, info = lapack.dstein(d, e, values[by_block], labels, ends)
+    return None if info else np.asarray(Z[:, np.searchsorted(by_block, ascending)])
 
 
 def _is_whole(d: Array, e: Array) -> bool:
