@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
+from splitmerge.run.reason import Reason
 from strategies import definite, gep, unitary
 
 METHODS = [None, sm.Accelerated()]
@@ -149,3 +150,14 @@ def test_free_floating(copies, dense, options):
         sol = sm.solve(A, B, 8, method=sm.Accelerated(), rng=seed, **options)
         np.testing.assert_allclose(sol.eigenvalues, expected, atol=1e-10)
         assert np.abs(sol.eigenvectors.T @ (B @ sol.eigenvectors) - np.eye(8)).max() <= 1e-10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_is_no_excuse_where_inverse_iteration_does_better(seed):
+    """Values next to σ that are small beside ‖A‖: rounding of A would excuse residuals far above the tolerance."""
+    n = 400
+    stiff = sp.diags_array(np.geomspace(1.0, 1e9, n))
+    chain = sp.diags_array([-np.ones(n - 1), np.full(n, 2.0), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    sol = sm.solve(sp.csr_array(stiff + chain), k=5, sigma=30.0, rng=seed, method=sm.Accelerated())
+    assert sol.reason is Reason.RESIDUAL
+    assert sol.residuals.max() <= 1e-8

@@ -21,6 +21,8 @@ MAX_TIGHTENING = 1e-3
 RETRY_PRODUCTS = 10
 # Steps of inverse iteration that may improve pairs from an inverse of A − σB, and the least that each must gain.
 PURIFICATIONS, LEAST_GAIN = 6, 0.8
+# Inverse iteration reaches residuals down to this fraction of what rounding of A and B excuses.
+REACHABLE_FRACTION = 1e-4
 
 
 def pairs_of(run: Run, setup: Setup) -> Pairs:
@@ -83,22 +85,36 @@ def narrowed(run: Run, setup: Setup, pairs: Pairs, tol: float, factor: float) ->
 
 
 def _improved(setup: Setup, pairs: Pairs, tol: float) -> tuple[Pairs, float]:
-    """The pairs, purified where their residuals miss the tolerance, and the factor by which these exceed it."""
+    """The pairs, improved where their residuals miss the tolerance, and the factor by which these exceed it."""
+    if setup.inverse is not None:
+        pairs = _cleansed(setup, pairs, tol)
+    if pairs.norms.shape[0] > 1:
+        pairs = sharpened(setup, pairs, tol)
+    return pairs, pairs.excess(tol)
+
+
+def _cleansed(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
+    """The pairs, purified as long as that gains something and their residuals miss the tolerance."""
     excess, refined = pairs.excess(tol), False
-    for _ in range(PURIFICATIONS if setup.inverse is not None else 0):
-        if excess <= 1:
-            break
-        better, gained = purified(setup, pairs, refined=refined), False
+    if excess <= 1:
+        better = purified(setup, pairs) if _is_excused(pairs, tol) else pairs
+        return better if better.excess(tol) <= 1 and better.missed(tol) < pairs.missed(tol) else pairs
+    for _ in range(PURIFICATIONS):
+        better = purified(setup, pairs, refined=refined)
         reduced = better.excess(tol)
+        gained = reduced < LEAST_GAIN * excess
         if reduced < excess:
-            pairs, excess, gained = better, reduced, reduced < LEAST_GAIN * excess
-        if not gained and refined:
+            pairs, excess = better, reduced
+        if excess <= 1 or (refined and not gained):
             break
         refined = not gained
-    if pairs.norms.shape[0] == 1:
-        return pairs, excess
-    pairs = sharpened(setup, pairs, tol)
-    return pairs, pairs.excess(tol)
+    return pairs
+
+
+def _is_excused(pairs: Pairs, tol: float) -> bool:
+    """Do residuals miss a tolerance that inverse iteration might reach, and are excused by rounding of A and B?"""
+    reachable = tol * pairs.sizes[0] > REACHABLE_FRACTION * pairs.floors[0]
+    return bool((reachable & (pairs.norms[0] > tol * pairs.sizes[0])).any())
 
 
 def purified(setup: Setup, pairs: Pairs, *, refined: bool = False) -> Pairs:

@@ -99,7 +99,11 @@ class Pairs:
 
     def met(self, tol: float) -> bool:
         """Are all residuals within the tolerance, in all coordinates and without regard to rounding?"""
-        return bool((self.norms <= tol * self.sizes).all())
+        return self.missed(tol) == 0
+
+    def missed(self, tol: float) -> int:
+        """How many residuals are not."""
+        return int((~(self.norms <= tol * self.sizes)).sum())
 
 
 def measured(setup: Setup, block: RitzBlock) -> Pairs:
