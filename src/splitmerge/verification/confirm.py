@@ -97,8 +97,7 @@ def _cleansed(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
     """The pairs, purified as long as that gains something and their residuals miss the tolerance."""
     excess, refined = pairs.excess(tol), False
     if excess <= 1:
-        better = purified(setup, pairs) if _is_excused(pairs, tol) else pairs
-        return better if better.excess(tol) <= 1 and better.missed(tol) < pairs.missed(tol) else pairs
+        return _unexcused(setup, pairs, tol)
     for _ in range(PURIFICATIONS):
         better = purified(setup, pairs, refined=refined)
         reduced = better.excess(tol)
@@ -108,6 +107,17 @@ def _cleansed(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
         if excess <= 1 or (refined and not gained):
             break
         refined = not gained
+    return pairs
+
+
+def _unexcused(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
+    """Pairs that rounding of A and B excuses, purified where they meet the tolerance then."""
+    for refined in (False, True):
+        if not _is_excused(pairs, tol):
+            break
+        better = purified(setup, pairs, refined=refined)
+        if better.excess(tol) <= 1 and better.missed(tol) < pairs.missed(tol):
+            pairs = better
     return pairs
 
 
