@@ -757,3 +757,13 @@ def test_a_preconditioner_that_overflows():
     A = sp.csr_array(sp.diags_array(d * np.linspace(1, 2, 60, dtype=np.float32)))
     options = {"which": "smallest", "tol": 1e-3, "preconditioner": sm.IncompleteCholesky(), "rng": 0}
     np.testing.assert_allclose(sm.solve(A, d, **options).eigenvalues, 1, rtol=1e-3)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("gap", [1e-3, 1e-4, 1e-5])
+def test_a_cluster_that_a_certificate_may_cut_is_narrow(gap, storage):
+    """A start on the second eigenvector: the first is farther away than the tolerance by far."""
+    A = np.diag(np.r_[1.0, 1.0 - gap, np.linspace(0, 0.5, 118)])
+    sol = sm.solve(storage(A), k=1, x0=np.eye(120)[1], certify=True, method=sm.Accelerated(), rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, 1, rtol=1e-9)
+    assert sol.verdict == "certified"

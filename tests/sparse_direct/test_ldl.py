@@ -92,3 +92,13 @@ def test_inaccurate_factors_are_refined(dtype, monkeypatch):
     assert shifted.negative == factors.negative
     w = np.random.default_rng(0).standard_normal(64).astype(dtype)
     np.testing.assert_allclose(shifted.solve(K @ w), w, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("sigma", [0.9, 2.0 + 1e-6])
+def test_the_growth_of_pivots_has_no_unit(sigma, dtype):
+    """It is relative to the entries; next to 2 the first pivot of the grid's elimination is tiny."""
+    K = sp.csr_array((grid(8) - sigma * sp.eye_array(64)).astype(dtype))
+    growth = SparseShifted(K).backward_error
+    for factor in (2.0**-100, 2.0**100):
+        assert SparseShifted(factor * K).backward_error == pytest.approx(growth)

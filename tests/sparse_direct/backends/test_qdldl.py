@@ -43,6 +43,17 @@ def test_factors_that_share_an_ordering_take_turns():
             check(factors, K)
 
 
+def test_solves_take_turns():
+    """Nothing but solves in between: each finds the factors of its own matrix."""
+    matrices = [shifted(sigma) for sigma in (-1.0, 0.33, 1.9)]
+    first = unpivoted(matrices[0])
+    all_of_them = [first, *(unpivoted(K, first) for K in matrices[1:])]
+    b = np.ones((81, 2))
+    for i in (0, 1, 0, 2, 1):
+        np.testing.assert_allclose(matrices[i] @ all_of_them[i].solve(b[:, 0]), b[:, 0], atol=1e-10)
+        np.testing.assert_allclose(matrices[i] @ all_of_them[i].solve(b), b, atol=1e-10)
+
+
 def test_another_pattern_has_an_ordering_of_its_own():
     first, other = unpivoted(shifted(-1.0)), sp.csr_array(shifted(-1.0, 9) + 0.01 * sp.eye_array(81, k=5, format="csr"))
     other = sp.csr_array((other + other.T) / 2)

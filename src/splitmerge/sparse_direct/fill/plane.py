@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
-from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
 
-from ...typing import Array
 from .coarsening import coarser
 from .levels import Levels, levels_of
+from .memo import per_pattern
 from .ordering import graph_of
 
 # Up to this many rows, dense parts of the factors are too small for supernodes to pay.
@@ -23,20 +21,11 @@ MAX_SPARSE_WIDTH = 9
 # a slab of four layers, and 40 and more in space.
 GROUP_NODES, MAX_PLANE_WIDTH = 10, 6
 
-# The index array of the pattern that was asked about last, and the answer.
-_last: tuple[Callable[[], Array | None], bool] = (lambda: None), False
 
-
+@per_pattern
 def has_sparse_factors(K: Any) -> bool:
     """Are the factors of K expected to have few entries per row? For the time of a few products."""
-    global _last
-    if K.shape[0] < SMALL_ROWS:
-        return True
-    pattern, answer = _last
-    if pattern() is not K.indices:
-        answer = is_narrow(levels_of(K)) or is_plane(graph_of(K))
-        _last = ref(K.indices), answer
-    return answer
+    return K.shape[0] < SMALL_ROWS or is_narrow(levels_of(K)) or is_plane(graph_of(K))
 
 
 def is_narrow(levels: Levels) -> bool:

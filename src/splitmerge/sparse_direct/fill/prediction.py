@@ -8,10 +8,8 @@ coarse graph, and used to extrapolate from a ball of the fine graph to the whole
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +19,7 @@ from ...typing import Array
 from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
 from .levels import Levels, levels_of
+from .memo import per_pattern
 from .ordering import graph_of, narrow_profile, nested_dissection
 from .plane import is_narrow, is_plane
 
@@ -52,10 +51,6 @@ class Fill(NamedTuple):
 
     nonzeros: float
     flops: float
-
-
-# The index array of the pattern that was last predicted, and its fill.
-_last: tuple[Callable[[], Array | None], Fill] = (lambda: None), Fill(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -109,17 +104,9 @@ def _priced(K: Any, fill: Fill, sparse: bool | None = None) -> Prediction:
     )
 
 
+@per_pattern
 def predicted_fill(K: Any) -> Fill:
-    """The predicted fill of K with a nested dissection ordering; remembered for the pattern that was last asked for."""
-    global _last
-    pattern, fill = _last
-    if pattern() is not K.indices:
-        fill = _predicted_fill(K)
-        _last = ref(K.indices), fill
-    return fill
-
-
-def _predicted_fill(K: Any) -> Fill:
+    """The predicted fill of K with a nested dissection ordering."""
     widths = narrow_profile(K)
     if widths is not None:
         return Fill(float(widths.sum()), float((widths**2).sum()))
