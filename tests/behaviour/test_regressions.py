@@ -767,3 +767,15 @@ def test_a_cluster_that_a_certificate_may_cut_is_narrow(gap, storage):
     sol = sm.solve(storage(A), k=1, x0=np.eye(120)[1], certify=True, method=sm.Accelerated(), rng=0)
     np.testing.assert_allclose(sol.eigenvalues, 1, rtol=1e-9)
     assert sol.verdict == "certified"
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_loose_tolerance_widens_no_cluster(k, tol):
+    """Four values 3e-4 apart and error intervals wider than that: a certificate does not mistake them for one."""
+    gap = 3e-4
+    w = np.r_[1.0 - gap * np.arange(4), np.linspace(0, 0.9, 116)]
+    for seed in range(8):
+        sol = sm.solve(np.diag(w), k=k, tol=tol, certify=True, method=sm.Accelerated(), rng=seed)
+        assert sol.verdict == "certified"
+        np.testing.assert_allclose(sol.eigenvalues, w[:k], rtol=0, atol=gap / 2)
