@@ -65,6 +65,22 @@ def test_the_factorisation_is_set_up_and_the_steps_are_iteration(clock):
     assert clock.now == FACTORISATION + sum(trial.seconds for trial in trials)
 
 
+@dataclass(frozen=True)
+class PreparedPower(SlowPower):
+    """With a set-up of its own that takes its time."""
+
+    def setup(self, products, rng):
+        self.inner.clock.now += 2.0
+        return super().setup(products, rng)
+
+
+def test_the_set_up_of_the_method_is_no_part_of_the_iteration(clock):
+    side = Iteration(CASE, "slow", PreparedPower(inner=SlowCholesky(clock)))
+    trial = side.trial(0)
+    assert trial.seconds == STEP * trial.steps
+    assert trial.setup >= FACTORISATION + 2.0
+
+
 def test_what_is_timed_as_a_whole_has_no_set_up(clock):
     trial = Default(CASE, "slow", SlowPower(inner=SlowCholesky(clock))).trial(0)
     assert trial.success

@@ -4,10 +4,14 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.express import express
+from splitmerge.express.found import _alone
+from splitmerge.express.plain import Plain
+from splitmerge.linalg.extreme import Extreme
 
 SOLVE = sys.modules["splitmerge.solve"]
 
@@ -219,3 +223,35 @@ def test_the_tolerance_is_met_in_all_coordinates():
         except sm.NotConverged:
             continue
         assert sol.reason is not sm.Reason.RESIDUAL or (sol.residuals <= 1e-13).all()
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("k", [1, 3])
+def test_residuals_are_those_of_the_given_pair(k, which):
+    """Not those of the equilibrated pair, which differ by orders of magnitude where diag(B) does."""
+    n, d = 30, np.exp2(np.linspace(-20, 20, 30).round())
+    A, B = d[:, None] * spd(n) * d, d[:, None] * spd(n, 2) * d
+    sol = express(A, B, k, which, 1e-8, False, 0.0)
+    assert sol is not None
+    U, values = sol.eigenvectors, sol.eigenvalues
+    norms = np.linalg.norm(A @ U - B @ U * values, axis=0)
+    sizes = np.abs(values) * np.linalg.norm(B @ U, axis=0)
+    level = np.linalg.norm(A, 1) + np.abs(values) * np.linalg.norm(B, 1)
+    expected = norms / np.maximum(sizes, np.finfo(float).eps ** 0.5 * level * np.linalg.norm(U, axis=0))
+    assert (sol.residuals <= 10 * expected + 1e-17).all()
+    assert (sol.residuals >= expected / 10 - 1e-17).all()
+
+
+def test_error_norms_are_those_of_the_inverse_of_B():
+    """A pair in double precision from a decomposition that is wrong in the sixth digit: its bound must hold."""
+    n = 40
+    B = spd(n, 2) * 1e-6
+    A = indefinite(n)
+    values, X = scipy.linalg.eigh(A, B)
+    x = X[:, -1] + 1e-6 * X[:, 0]
+    found = _alone(
+        Plain(*(np.asfortranarray(M) for M in (A, B, np.linalg.cholesky(B))), ("dense", "dense")),
+        None,
+        Extreme(x[:, None], [values[-1] - values[-2]]),
+    )
+    assert np.abs(values - found.values[0]).min() <= found.errors[0] <= 3e-6 * (values[-1] - values[0])

@@ -125,6 +125,10 @@ def test_nearest(name, sigma, k, n):
     np.testing.assert_allclose(np.abs(quotients - sigma), np.sort(np.abs(values - sigma))[:k], atol=level)
     assert np.abs(A @ found.vectors - found.vectors * quotients).max() <= level
     assert np.abs(found.vectors.T @ found.vectors - np.eye(k)).max() <= 100 * n * EPS
+    if name in ("random", "graded"):
+        ranked = values[np.argsort(np.abs(values - sigma), kind="stable")]
+        gaps = [np.abs(value - ranked[k:]).min(initial=np.inf) for value in ranked[:k]]
+        np.testing.assert_allclose(found.gaps, gaps, atol=level)
 
 
 @pytest.mark.parametrize("k", [1, 3])
