@@ -148,7 +148,8 @@ def like_scipy(answer: Any, A: Any, options: dict[str, Any], reference: Referenc
         if a.dtype != b.dtype
     ]
     w, v = ours[0], theirs[0]
-    same = np.allclose(np.sort(w), np.sort(v), rtol=1e-6, atol=0)
+    # SciPy's `eigs` returns fewer than it was asked for where copies of an eigenvalue do not converge
+    same = w.shape == v.shape and np.allclose(np.sort(w), np.sort(v), rtol=1e-6, atol=0)
     gap = np.diff(np.sort(v)).min(initial=np.inf)
     if same and gap > 1e-3 * abs(v).max(initial=0) and not np.allclose(w, v, rtol=1e-5, atol=0):
         found.append(Finding("eigsh order", f"{w} instead of SciPy's {v}"))
