@@ -107,6 +107,24 @@ class TestLaws:
         TY = np.column_stack([space.times(y)[0] for y in entered(space, X)[0].T])
         close(TY, entered(space, np.asfortranarray(expected))[0])
 
+    def test_a_block_is_its_columns(self, space):
+        """The same products, their duals, and the same counts."""
+        transform = space.transform
+        Y, _ = entered(space, some_vectors(space))
+        Z = np.asfortranarray(space.duals(Y))
+        before = tallies(space)[0]
+        singles = [
+            transform.complete(transform.apply(y.copy(), z)) for y, z in zip(Y.T.copy(), Z.T.copy(), strict=True)
+        ]
+        between = tallies(space)[0]
+        TY, TZ = transform.complete_block(transform.apply_block(np.asfortranarray(Y), Z))
+        after = tallies(space)[0]
+        close(TY, np.column_stack([single for single, _ in singles]))
+        close(TZ, np.column_stack([dual for _, dual in singles]))
+        assert {name: after[name] - between[name] for name in after} == {
+            name: between[name] - before[name] for name in after
+        }
+
     def test_eigenvalues(self, space):
         """`value` maps those of T to those of the pencil."""
         T = space.matrix

@@ -401,3 +401,16 @@ def test_a_probe_sees_what_lies_between_the_pairs():
     search = Lobpcg(Setup(products, Target.LARGEST, 2, np.random.default_rng(0)), block=2)
     search.launch(np.eye(30)[:, [0, 2]])
     assert search.look(Slack(1e-8, 1e-8))
+
+
+@pytest.mark.parametrize("close", [1e-2, 1e-4, 1e-6])
+def test_gaps_are_no_larger_than_they_are(close):
+    """At every step, for a last pair that is next to one that is not wanted."""
+    w = np.r_[3.0, 2.0, 1.0, 1.0 - close, np.linspace(-1, 0.5, 96)]
+    search = Lobpcg(Setup(Products(Pencil(np.diag(w))), Target.LARGEST, 3, np.random.default_rng(0)))
+    search.launch(np.random.default_rng(1).standard_normal((100, 3)))
+    for _ in range(60):
+        search.advance()
+        if np.allclose(search.values[:3], w[:3], rtol=0, atol=0.4 * close):
+            others = np.array([np.abs(value - w[3:]).min() for value in search.values[:3]])
+            assert (search.gaps(3) <= others).all()
