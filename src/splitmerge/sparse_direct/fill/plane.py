@@ -17,9 +17,9 @@ SMALL_ROWS = 2000
 # The width of the levels up to which factors are sparse: meshes of linear elements in the plane have 1 to 4, small
 # cubes up to 9.
 MAX_SPARSE_WIDTH = 9
-# Groups of this many nodes make elements of any degree alike. Their levels have a width of 3.5 to 4 in the plane, 9 in
-# a slab of four layers, and 40 and more in space.
-GROUP_NODES, MAX_PLANE_WIDTH = 10, 6
+# Groups of this many nodes make elements of any degree alike. Their levels have a width of 2 to 9 in the plane, and of 17
+# and more in space.
+GROUP_NODES, MAX_PLANE_WIDTH = 10, 12
 
 
 @per_pattern
