@@ -90,7 +90,7 @@ class TestSound:
         assert found["routes"]["largest"][0].startswith("LAPACK on (A, B)")
 
     def test_costs_of_a_large_matrix(self):
-        line = sp.diags_array([-np.ones(109), np.full(110, 2.0), -np.ones(109)], offsets=[-1, 0, 1])
+        line = sp.diags_array([-np.ones(124), np.full(125, 2.0), -np.ones(124)], offsets=[-1, 0, 1])
         op, _ = pair_facts.operators(sp.csr_array(sp.kronsum(line, line)), None)
         found = pair_facts.costs(predicted(op))
         assert found.affordable
