@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from .coarsening import coarser
 from .levels import Levels, levels_of
 from .memo import per_pattern
-from .ordering import graph_of
+from .ordering import graph_of, narrow_profile
 
 # Up to this many rows, dense parts of the factors are too small for supernodes to pay.
 SMALL_ROWS = 2000
@@ -27,7 +27,9 @@ SEEDS = (770_001, 770_002)
 @per_pattern
 def has_sparse_factors(K: Any) -> bool:
     """Are the factors of K expected to have few entries per row? For the time of a few products."""
-    return K.shape[0] < SMALL_ROWS or is_narrow(levels_of(K)) or is_plane(graph_of(K))
+    if K.shape[0] < SMALL_ROWS or narrow_profile(K) is not None:
+        return True
+    return is_narrow(levels_of(K)) or is_plane(graph_of(K))
 
 
 def is_narrow(levels: Levels) -> bool:
