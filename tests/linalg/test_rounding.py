@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from splitmerge.linalg.reductions import norm
 from splitmerge.linalg.rounding import (
     AIMED_UNITS,
     ROUNDING_UNITS,
@@ -60,3 +61,8 @@ def test_relative():
 def test_levels():
     assert attainable_residual(25, EPS) == pytest.approx(20 * EPS)
     assert pivot_threshold(25, np.dtype(np.float32)) == pytest.approx(50 * float(np.finfo(np.float32).eps))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_a_norm_in_single_precision_does_not_overflow(dtype):
+    assert norm(np.full(4, 1e30, dtype)) == pytest.approx(2e30)

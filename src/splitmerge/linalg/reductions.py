@@ -42,8 +42,8 @@ def vdot(x: Array, y: Array) -> Any:
 
 
 def norm(x: Array) -> float:
-    """‖x‖₂."""
-    return float(np.linalg.norm(x))
+    """‖x‖₂; the squares of large numbers overflow in single precision."""
+    return float(np.linalg.norm(x.astype(np.result_type(x.dtype, np.float64), copy=False)))
 
 
 def gram(X: Array, Y: Array) -> Array:
