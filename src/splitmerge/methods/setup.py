@@ -128,9 +128,11 @@ class Setup(NamedTuple):
     def _two_counts_are_cheap(self, transform: ShiftInvert) -> bool:
         """Are counts on both sides of σ cheaper than a second random start?"""
         n, factor = self.products.n, transform.factor
-        if n <= COUNTED_TWICE_N or not isinstance(factor, SparseShifted) or n > COUNTED_TWICE_SPARSE_N:
-            return n <= COUNTED_TWICE_N
-        return isinstance(factor.lu, QDLDL) and recount_is_cheap(factor.lu, n, PROBE_STEPS / 2)
+        if n <= COUNTED_TWICE_N:
+            return True
+        if n > COUNTED_TWICE_SPARSE_N or not (isinstance(factor, SparseShifted) and isinstance(factor.lu, QDLDL)):
+            return False
+        return recount_is_cheap(factor.lu, n, PROBE_STEPS / 2)
 
     @property
     def companions(self) -> int:
