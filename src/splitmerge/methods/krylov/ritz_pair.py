@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...linalg.reductions import gram, norm
+from ...linalg.reductions import gram, norm, vdot
 from ...linalg.rounding import attainable_residual, relative
 from ...objective.state import Frame, State
+from ...problem.products import Iterative
 from ...typing import Array
 
 if TYPE_CHECKING:
@@ -94,6 +95,14 @@ class RitzPair(State):
     def Ax(self) -> Array:  # type: ignore[override]
         """A times the Ritz vector (shifted as its value is), counted as monitoring."""
         return self.products.monitoring.apply_plain_A(self.x) + self.scale.shift * self.Bx
+
+    @property
+    def eigenvalue(self) -> float:
+        """The Ritz value; after inexact solves with B, where the recurrence holds approximately, the quotient of x."""
+        if not isinstance(self.products.solver, Iterative):
+            return super().eigenvalue
+        quotient = vdot(self.x, self.Ax).real / vdot(self.x, self.Bx).real
+        return self.pencil.value_of(float(quotient) - self.scale.shift)
 
     @property
     def f(self) -> float:
