@@ -22,7 +22,7 @@ LAYERS = (
     ("preparation",),
     ("verification",),
     ("solution",),
-    ("slicing",),
+    ("slicing", "distributed"),
     ("arguments", "express", "solve", "iterates", "eigsh_request", "eigsh"),
     ("io",),
     ("gallery",),

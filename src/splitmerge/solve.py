@@ -6,6 +6,7 @@ run to go on, and that a candidate of the plan whose result does not stand is fo
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -64,6 +65,7 @@ def solve(
     preconditioner: Any = None,
     diagonal: Any = None,
     interval: tuple[float, float] | None = None,
+    comm: Any = None,
 ) -> Solution:
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
 
@@ -71,8 +73,9 @@ def solve(
 
     A, B
         Array, scipy.sparse matrix, LinearOperator, or any object with `shape` and `@`; B = None is the identity, and a
-        one-dimensional B the diagonal of a matrix (lumped mass). Rows and columns of pandas tables are matched by
-        their labels, in the order of A's rows. They are never written to.
+        one-dimensional B the diagonal of a matrix (lumped mass). PETSc matrices (`petsc4py.PETSc.Mat`) are solved on
+        all processes of their communicator, and each gets its rows of the vectors. Rows and columns of pandas tables
+        are matched by their labels, in the order of A's rows. They are never written to.
     which, sigma
         "largest", "smallest", "magnitude" (or "largest_magnitude": the largest |λ|), "ends" (or "both_ends": the
         largest and the smallest by turns); `sigma` asks for the values nearest to it instead, and needs the entries of
@@ -108,6 +111,8 @@ def solve(
         What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
         such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive
         definite); or just the diagonal of an operator. `explain` says so where it was not needed.
+    comm
+        An MPI communicator over whose processes the matrices of process 0 are distributed (others may give None).
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -122,17 +127,24 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
-    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval)
+    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, comm)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
         quick = express(A, B, k, which, tol, certify, began, sigma)
         if quick is not None:
             return quick
-    A, B = as_pair(A, B)
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
-    problem = checked(Problem(*asked, None, x0, rng, callback, progress, interval), diagonal)
-    mended = mend(A, B, b_policy)
-    negate = problem.which == "smallest" and method is not None and not method.subspace
-    pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
+    problem = Problem(*asked, None, x0, rng, callback, progress, interval)
+    if comm is not None or _is_distributed(A):
+        return _on_processes(problem, diagonal, comm, began)
+    return _on_this_process(problem, diagonal, began)
+
+
+def _on_this_process(problem: Problem, diagonal: Any, began: float) -> Solution:
+    """The solution for matrices of this process."""
+    A, B = as_pair(problem.A, problem.B)
+    problem = checked(replace(problem, A=A, B=B), diagonal)
+    mended = mend(A, B, problem.b_policy)
+    pencil = Pencil(mended.A, mended.B, negate=problem.negated, equilibrate=True)
     if mended.times is not None:
         pencil = pencil.condensed_from(mended.Q, mended.dual, mended.times, mended.norms)
     check_hint_size(problem.preconditioner, pencil.n)
@@ -141,14 +153,29 @@ def solve(
         from .slicing.interval import all_within
 
         return accepted(all_within(problem, pencil, mended, began))
-    count = whole(k, "k", 1, pencil.n)
-    problem = problem if count is k else replace(problem, k=count)
+    count = whole(problem.k, "k", 1, pencil.n)
+    problem = problem if count is problem.k else replace(problem, k=count)
     return carried_out(problem, pencil, mended, began)
+
+
+def _on_processes(problem: Problem, diagonal: Any, comm: Any, began: float) -> Solution:
+    """The solution for matrices that are distributed over processes, or are to be."""
+    # most solves are made on one process
+    from .distributed.solve import Serial
+    from .distributed.solve import solve as solve_distributed
+
+    return solve_distributed(checked(problem, diagonal), comm, began, Serial(solve, carried_out))
 
 
 def _unasked(*options: Any) -> bool:
     """Are all these options left out?"""
     return not [option for option in options if option is not None]
+
+
+def _is_distributed(A: Any) -> bool:
+    """Is it a PETSc matrix?"""
+    petsc = sys.modules.get("petsc4py.PETSc")
+    return petsc is not None and isinstance(A, petsc.Mat)
 
 
 def _is_seed(rng: Any) -> bool:
@@ -167,7 +194,7 @@ def carried_out(
 
     `prepared` makes the set-ups of the candidates, those of the plan by default.
     """
-    if problem.certify and not pencil.has_entries:
+    if problem.certify and not pencil.known:
         raise ValueError("certify=True needs the entries of A and B, as A − τB is factorised; give matrices")
     with progress_bar(problem.progress, problem.k) as show:
         given = given_block(problem.x0, problem.k, pencil, mended.dual)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
+from ..system.processes import current
 from ..typing import Array
-from .reductions import inner_products
+from .reductions import inner_products, local_products
 
 
 class Kernels(NamedTuple):
@@ -26,11 +27,19 @@ class Kernels(NamedTuple):
     axpy: Callable[..., Array]
 
 
-@lru_cache
 def kernels(dtype: np.dtype[Any]) -> Kernels:
     """Return the BLAS functions for `dtype` (float32, float64, complex64 or complex128)."""
-    hemv, trsv, axpy = get_blas_funcs(("hemv" if dtype.kind == "c" else "symv", "trsv", "axpy"), dtype=dtype)
+    local = _local_kernels(dtype)
+    if current() is None:
+        return local
     dot, norm, _ = inner_products(dtype)
+    return local._replace(dot=dot, norm=norm)
+
+
+@lru_cache
+def _local_kernels(dtype: np.dtype[Any]) -> Kernels:
+    hemv, trsv, axpy = get_blas_funcs(("hemv" if dtype.kind == "c" else "symv", "trsv", "axpy"), dtype=dtype)
+    dot, norm, _ = local_products(dtype)
     return Kernels(dot, norm, hemv, trsv, axpy)
 
 

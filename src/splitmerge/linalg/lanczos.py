@@ -15,9 +15,10 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dstemr
 
 from ..errors import NotPositiveDefinite
+from ..system.processes import agreed
 from ..typing import Array
 from .blas import kernels
-from .reductions import gram, vdot
+from .reductions import extent, gram, vdot
 
 
 class Tridiagonal(ABC):
@@ -62,7 +63,7 @@ class PlainLanczos(Tridiagonal):
     """The recurrence for K alone without reorthogonalisation, of which two vectors are kept: Ritz values only."""
 
     def __init__(self, times: Callable[[Array], Array], x: Array) -> None:
-        super().__init__(x.size, float(np.finfo(x.dtype).eps))
+        super().__init__(extent(x), float(np.finfo(x.dtype).eps))
         self.times, self.kernels = times, kernels(x.dtype)
         self.v = self.before = x / self.kernels.norm(x)
 
@@ -94,7 +95,7 @@ class LanczosProcess(Tridiagonal):
         *,
         reorthogonalise: bool = True,
     ) -> None:
-        super().__init__(x.size, float(np.finfo(x.dtype).eps))
+        super().__init__(extent(x), float(np.finfo(x.dtype).eps))
         self.multiply, self.solve, self.reorthogonalise = multiply, solve, reorthogonalise
         self.identity = Mx is x
         self._V = np.empty((x.size, 32), x.dtype, order="F")
@@ -120,7 +121,7 @@ class LanczosProcess(Tridiagonal):
         V, MV = self._V[:, :j], self._MV[:, :j]
         H, G = gram(V, KV), gram(V, MV)
         try:
-            return eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2)
+            return agreed(eigh((H + H.conj().T) / 2, (G + G.conj().T) / 2))
         except np.linalg.LinAlgError:
             raise NotPositiveDefinite("B is so badly conditioned that it is not positive definite on a basis") from None
 
@@ -156,7 +157,7 @@ class LanczosProcess(Tridiagonal):
             w = w - self._V[:, : j + 1] @ c
             Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
         square = float(vdot(w, Mw).real)
-        whole = self.reorthogonalise and j + 1 == v.size
+        whole = self.reorthogonalise and j + 1 == self.size
         beta = math.sqrt(square) if square > 0 and not whole else 0.0
         self._record(alpha, beta)
         self._put(j + 1, w, Mw, beta if beta > 0 else 1.0)

@@ -167,7 +167,7 @@ class Deflation(Iteration):
 
     def _launch(self) -> State:
         """The first state of the present pair, from its origin or from a random vector."""
-        empty = np.zeros((self.products.n, 0), self.products.dtype)
+        empty = np.zeros((self.products.rows, 0), self.products.dtype)
         found, B_found = (
             np.asfortranarray(np.column_stack([empty, *columns])) for columns in (self.vectors, self.B_vectors)
         )

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..linalg.ldl import DenseShifted
 from ..preconditioners import Prepared
 from ..problem.products import Products
 from ..problem.target import Target
@@ -91,8 +90,8 @@ class Setup(NamedTuple):
     def inverse(self) -> Inverse | None:
         """The inverse of A − σB, if that was factorised."""
         transform = self.shift_invert
-        if transform is not None and isinstance(transform.factor, (DenseShifted, SparseShifted)):
-            return Inverse(transform.sigma, transform.factor.solve)
+        if transform is not None and hasattr(transform.factor, "negative"):
+            return Inverse(transform.sigma, transform.factor.solve, transform.factor.takes_blocks)
         if self.products.pencil.inverse is None:
             return None
         solver = self.products.solver

@@ -65,6 +65,8 @@ class Preconditioner(ABC):
         """Set up the preconditioner for the B of this pencil; P = I if B is the identity."""
         if pencil.B is None:
             return Identity()
+        if pencil.B.entries is not None:
+            return self._prepare_distributed(counted(pencil))
         if pencil.B.matrix is None:
             raise ValueError(
                 f"the preconditioner {self!r} needs the entries of B, but B is matrix-free; give B as a matrix, or use "
@@ -74,6 +76,13 @@ class Preconditioner(ABC):
 
     @abstractmethod
     def _prepare(self, pencil: Products) -> Prepared: ...
+
+    def _prepare_distributed(self, pencil: Products) -> Prepared:
+        """The same for a B whose rows are distributed over processes."""
+        raise ValueError(
+            f"the preconditioner {self!r} needs all of B on one process, but B is distributed; use MultiGrid(), "
+            f"Diagonal() or a preconditioner of your own"
+        )
 
 
 class Identity(Factored):

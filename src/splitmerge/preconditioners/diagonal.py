@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg.reductions import largest
 from ..problem.products import Products
+from ..system.processes import current, everywhere
 from ..typing import Array
 from .base import Factored, Preconditioner, Prepared
 
@@ -19,16 +21,18 @@ class Diagonal(Preconditioner):
     def _prepare(self, pencil: Products) -> Prepared:
         return Rooted(root_of_diagonal(pencil))
 
+    _prepare_distributed = _prepare
+
 
 def root_of_diagonal(pencil: Products) -> Array:
     """√diag(B); raises `NotPositiveDefinite` if a diagonal entry is not positive."""
     assert pencil.B is not None
     d = pencil.B.diagonal().real
-    if not (d > 0).all():
-        worst = int(np.argmin(d))
+    if not everywhere(bool((d > 0).all())):
+        where = "a diagonal entry" if current() else f"its diagonal entry {int(np.argmin(d))} (from 0)"
         raise NotPositiveDefinite(
-            f"B is not positive definite: its diagonal entry {worst} (from 0) is {d[worst]:.3g}; remove rows and "
-            f"columns with non-positive diagonal entries, or add a small multiple of the identity to B"
+            f"B is not positive definite: {where} is {-largest(-d):.3g}; remove rows and columns with non-positive "
+            f"diagonal entries, or add a small multiple of the identity to B"
         )
     return np.asarray(np.sqrt(d))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,6 +63,24 @@ class MultiGrid(Preconditioner):
             solver = smoothed_aggregation_solver(matrix, B=vectors, max_coarse=COARSEST_LEVEL_MAX_ROWS)
         coarsest = _inverse(solver.levels[-1].A.toarray())
         return _Cycle([_Level(level) for level in solver.levels[:-1]], coarsest, pencil.B.size)
+
+    def _prepare_distributed(self, pencil: Products) -> Prepared:
+        """A cycle of the multigrid of the library that holds the matrix."""
+        assert pencil.B is not None
+        assert pencil.B.entries is not None
+        root_of_diagonal(pencil)
+        return _Foreign(pencil.B.entries.multigrid(self.near_null))
+
+
+class _Foreign(Prepared):
+    """A multigrid cycle that another library applies."""
+
+    def __init__(self, cycle: Callable[[Array], Array]) -> None:
+        self.cycle = cycle
+
+    def gram_solve(self, b: Array) -> Array:
+        """One cycle."""
+        return self.cycle(b)
 
 
 @contextmanager

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg.reductions import vdot
 from ..problem.pencil import Pencil, counted
 from ..problem.products import Products
+from ..problem.start import random_vector
 from ..typing import Array
 from .base import Preconditioner, Prepared
 from .diagonal import Rooted
@@ -31,8 +33,8 @@ class UserPreconditioner(Preconditioner):
     def prepare(self, pencil: Pencil | Products) -> Prepared:
         """Check the shape and the sign of the preconditioner on one random vector."""
         P = _User(counted(pencil).pencil, self.inverse)
-        b = np.random.default_rng(0).standard_normal(pencil.n).astype(pencil.dtype)
-        size = float(np.vdot(b, P.gram_solve(b)).real)
+        b = random_vector(pencil, np.random.default_rng(0))
+        size = float(vdot(b, P.gram_solve(b)).real)
         if not (0 < size < np.inf):
             raise NotPositiveDefinite(
                 f"the preconditioner is not positive definite: bᴴPb = {size:.3g} for a random b; "
@@ -80,8 +82,8 @@ class UserDiagonal(Preconditioner):
     def prepare(self, pencil: Pencil | Products) -> Prepared:
         """P = √d, scaled as the pencil is."""
         d, scaling = np.asarray(self.diagonal, dtype=np.float64), counted(pencil).pencil.scaling
-        if d.size != pencil.n:
-            raise ValueError(f"diagonal has {d.size} entries, but n is {pencil.n}; give one entry per row of B")
+        if d.size != pencil.rows:
+            raise ValueError(f"diagonal has {d.size} entries, but n is {pencil.rows}; give one entry per row of B")
         root = np.sqrt(d) * (1.0 if scaling is None else scaling)
         return Rooted(root.astype(np.empty(0, pencil.dtype).real.dtype))
 

@@ -69,7 +69,7 @@ def _prepared_for_A(workspace: Workspace, preconditioner: Preconditioner) -> Pre
     except NotPositiveDefinite as error:
         if isinstance(preconditioner, UserPreconditioner):
             raise
-        if not pencil.has_entries:
+        if not pencil.known:
             raise NotPositiveDefinite(
                 f"A is not positive definite, and {preconditioner!r} of A + ηB needs the entries of A and B; "
                 f"give matrices, or a preconditioner of your own"

@@ -129,8 +129,8 @@ def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: A
 
     The space is u, which inverse iteration has found, and a Krylov space from a random vector that is orthogonal to it.
     """
-    n, steps = products.n, min(steps, products.n)
-    V, D = (np.zeros((n, steps), products.dtype, order="F") for _ in range(2))
+    steps = min(steps, products.n)
+    V, D = (np.zeros((products.rows, steps), products.dtype, order="F") for _ in range(2))
     H = np.zeros((steps, steps), np.result_type(products.dtype, np.float64))
     x = u
     for j in range(steps):

@@ -26,6 +26,7 @@ from ..preconditioners import Preconditioner
 from ..problem.factorise import factorise
 from ..problem.pencil import Pencil
 from ..problem.products import BSolver, Products
+from ..problem.start import random_vector
 from ..problem.target import Target
 from ..solvers import Cholesky, ConjugateGradient, InnerSolver
 from ..sparse_direct.cholesky import SparseFactor
@@ -125,7 +126,7 @@ def _for_operator(
     # products per CG step, without solves and with them
     without = math.inf if small else _products_without_solves(n, k, target, hint)
     solving = 2 * expected_products(n, k)
-    steps = _steps_of_a_solve(
+    steps = steps_of_a_solve(
         workspace.products(pencil).setup, inner, min(MAX_CG_STEPS, forming / min(without, solving))
     )
     if steps * solving <= min(forming, steps * without):
@@ -147,12 +148,12 @@ def _is_small(pencil: Pencil) -> bool:
     return pencil.B is not None and pencil.B.matrix is not None and pencil.n <= FORMED_N
 
 
-def _steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
+def steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
     """Steps of conjugate gradients of one solve with B; infinite if more than `most`.
 
     Where a quarter of them does not nearly reach a quarter of the digits, the rest is not tried.
     """
-    b = np.random.default_rng(0).standard_normal(products.n).astype(products.dtype)
+    b = random_vector(products, np.random.default_rng(0))
     tally = products.tally
     for share, left in ((0.25, 10 * inner.tol**0.25), (1.0, 1e3 * products.eps)):
         before = tally.B_products

@@ -26,10 +26,17 @@ BLOCK_COLUMNS = 128
 
 def adapt(M: Any, name: str, sign: int = 1) -> Operator:
     """Validate `M` and return `sign` × M as an `Operator`; error messages refer to the argument as `name`."""
+    if isinstance(M, Operator):
+        return M if sign > 0 else M.negated()
     if isinstance(M, LinearOperator):
         return _adapt_function(M, name, sign)
     if sp.issparse(M):
         return _adapt_sparse(M, name, sign)
+    if type(M).__module__.startswith("dask"):
+        raise ValueError(
+            f"{name} is a Dask {type(M).__name__}, which would be gathered on this process; call compute() first, or "
+            f"use splitmerge.learn, whose estimators take Dask arrays of samples"
+        )
     if _is_array(M):
         return _adapt_dense(M, name, sign)
     if hasattr(M, "shape") and hasattr(M, "__matmul__"):
@@ -118,7 +125,8 @@ def _check_square(shape: Any, name: str) -> int:
     return rows
 
 
-def _check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
+def check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
+    """Refuse values that are not finite, and an asymmetry that rounding does not explain."""
     if not math.isfinite(size):
         raise ValueError(f"{name} contains NaN or infinity; remove or replace these entries")
     allowed = tolerable(size, dtype)
@@ -146,7 +154,7 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
     with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
         a = np.asarray(a, dtype=dtype)
     size, asymmetry = measure(a)
-    _check_values(size, asymmetry, dtype, name)
+    check_values(size, asymmetry, dtype, name)
     scale = safe_scaling(size, dtype, sign)
     return dense_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
 
@@ -161,7 +169,7 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     a = a.astype(dtype, copy=False)
     size = float(np.abs(a.data).max(initial=0.0))
     asymmetry = csr.asymmetry(a) if math.isfinite(size) else 0.0
-    _check_values(size, asymmetry, dtype, name)
+    check_values(size, asymmetry, dtype, name)
     scale = safe_scaling(size, dtype, sign)
     return sparse_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
 
@@ -182,7 +190,7 @@ def _adapt_function(M: Any, name: str, sign: int) -> Operator:
     dtype = working_dtype(Mu.dtype if stated is None else stated, name)
     if Mu.dtype.kind == "c":
         dtype = np.result_type(dtype, np.complex64)
-    _check_values(size, asymmetry, dtype, name, entries=False)
+    check_values(size, asymmetry, dtype, name, entries=False)
     return _function(multiply, n, dtype, size, safe_scaling(size, dtype, sign))
 
 

@@ -35,6 +35,9 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
 
     `known` is the solver of a matrix with about the same pattern: a sparse factor lends its order.
     """
+    if K.entries is not None:
+        # another class with the same attributes
+        return K.entries.factorised()  # type: ignore[no-any-return]
     if K.kind == "dense":
         return DenseShifted(K.matrix)
     if isinstance(known, SparseFactor):

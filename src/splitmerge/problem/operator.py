@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from scipy.linalg import get_lapack_funcs
 from ..linalg import csr
 from ..linalg.blas import kernels
 from ..linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_DENSE, TERMS_PER_UNIT_SPARSE
+from ..system.processes import current
 from ..typing import Array
 
 # Largest binary exponent of the entries, by precision: beyond it a product of four such entries could overflow.
@@ -24,16 +25,47 @@ _MAX_BINARY_EXPONENT = {"d": 100, "f": 16}
 NARROW_COLUMNS = 6
 
 
+class Entries(Protocol):
+    """The entries of an operator whose rows are distributed over the processes of an MPI program."""
+
+    @property
+    def norm(self) -> float:
+        """The 1-norm."""
+
+    @property
+    def longest(self) -> int:
+        """The largest number of entries in a row."""
+
+    def negated(self) -> Entries:
+        """The entries of −M."""
+
+    def diagonal(self) -> Array:
+        """The rows of the diagonal that this process holds."""
+
+    def congruent(self, d: Array) -> Operator:
+        """D M D for the diagonal d of D by row, rescaled if it is near overflow."""
+
+    def plus(self, c: float, other: Operator | None, size: float) -> Operator:
+        """M + c B, where B = None is the identity; its largest entry counts as `size`."""
+
+    def factorised(self) -> Any:
+        """The factors of an indefinite M, with their inertia."""
+
+    def multigrid(self, near_null: Array | None) -> Any:
+        """A multigrid cycle, as a function of a vector."""
+
+
 @dataclass(frozen=True)
 class Operator:
     """`scale` times the user's matrix.
 
     `scale` is ± a power of two: 1 unless the entries are close to overflow or underflow, or the matrix is negated.
-    `matrix` is None for a matrix-free operator. `size` is the largest magnitude of an entry, for a matrix-free operator
-    that of its product with a standard normal vector.
+    `matrix` is None for a matrix-free operator, and for one whose rows are distributed: `local_rows` of them belong to
+    this process, and `entries` has those that are known. `size` is the largest magnitude of an entry, for a matrix-free
+    operator that of its product with a standard normal vector.
     """
 
-    kind: Literal["dense", "sparse", "operator"]
+    kind: Literal["dense", "sparse", "operator", "distributed"]
     n: int
     dtype: np.dtype[Any]
     times: Callable[[Array], Array]
@@ -42,10 +74,22 @@ class Operator:
     size: float
     scale: float
     recast: Callable[[np.dtype[Any]], Operator] | None = None
+    local_rows: int | None = None
+    entries: Entries | None = None
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that this process holds."""
+        return self.n if self.local_rows is None else self.local_rows
+
+    @property
+    def known(self) -> bool:
+        """Are the entries known, on this process or on all of them together?"""
+        return self.matrix is not None or self.entries is not None
 
     def negated(self) -> Operator:
         """The operator −M."""
-        if self.kind == "operator":
+        if self.matrix is None:
             times, block = self.times, self.times_block
             return replace(
                 self,
@@ -53,6 +97,7 @@ class Operator:
                 times_block=lambda X: -block(X),
                 scale=-self.scale,
                 recast=None,
+                entries=None if self.entries is None else self.entries.negated(),
             )
         build = dense_operator if self.kind == "dense" else sparse_operator
         return build(-self.matrix, self.size, -self.scale)
@@ -65,13 +110,13 @@ class Operator:
             return float(lange("1", self.matrix))
         if self.kind == "sparse":
             return float(csr.row_sums(self.matrix).max())
-        return self.size
+        return self.size if self.entries is None else self.entries.norm
 
     @cached_property
     def units(self) -> float:
         """Units of rounding by which the entries of a product are off, relative to the norm."""
-        if self.kind == "sparse":
-            longest = int(np.diff(self.matrix.indptr).max(initial=0))
+        if self.kind == "sparse" or self.entries is not None:
+            longest = self.entries.longest if self.entries else int(np.diff(self.matrix.indptr).max(initial=0))
             return max(ROUNDING_UNITS, longest / TERMS_PER_UNIT_SPARSE)
         return max(ROUNDING_UNITS, self.n / TERMS_PER_UNIT_DENSE)
 
@@ -87,7 +132,9 @@ class Operator:
         return np.asarray((X.T @ matrix.T).T if self.kind == "dense" else matrix @ X)
 
     def diagonal(self) -> Array:
-        """The diagonal; raises ValueError for a matrix-free operator."""
+        """The diagonal (of a distributed one, the rows of this process); ValueError for a matrix-free operator."""
+        if self.entries is not None:
+            return self.entries.diagonal()
         if self.matrix is None:
             raise ValueError("the diagonal needs matrix entries, but this operator is matrix-free; give a matrix")
         return np.asarray(self.matrix.diagonal())
@@ -106,6 +153,8 @@ def with_dtype(op: Operator, dtype: np.dtype[Any]) -> Operator:
 
 def congruent(op: Operator, d: Array) -> Operator:
     """The congruence D M D with a positive diagonal D, rescaled by a power of two if it is near overflow."""
+    if op.entries is not None:
+        return op.entries.congruent(d)
     if op.kind == "operator":
 
         def times(x: Array) -> Array:
@@ -117,7 +166,8 @@ def congruent(op: Operator, d: Array) -> Operator:
         def times_block(X: Array) -> Array:
             return d[:, None] * op.times_block(d[:, None] * X)
 
-        return Operator("operator", op.n, op.dtype, times, times_block, None, op.size, op.scale, recast)
+        rest = None, op.size, op.scale, recast, op.local_rows
+        return Operator("operator", op.n, op.dtype, times, times_block, *rest)
     d = d.astype(np.empty(0, op.dtype).real.dtype)
     if op.kind == "dense":
         matrix = d[:, None] * op.matrix * d
@@ -138,7 +188,10 @@ def scaled_rows_and_columns(M: Any, d: Array) -> Any:
 
 
 def identity(n: int, dtype: np.dtype[Any]) -> Operator:
-    """The identity as a sparse operator, for use in place of A."""
+    """The identity, for use in place of A: a sparse operator unless vectors are distributed."""
+    processes = current()
+    if processes is not None:
+        return Operator("operator", n, dtype, np.copy, np.copy, None, 1.0, 1.0, None, processes.count)
     return sparse_operator(sp.eye_array(n, dtype=dtype, format="csr"), 1.0, 1.0)
 
 
@@ -160,9 +213,11 @@ def plus(A: Operator, c: float, B: Operator | None) -> Operator:
     """
     if c == 0:
         return A
-    if A.matrix is None or (B is not None and B.matrix is None):
+    if not A.known or (B is not None and not B.known):
         raise ValueError("A − σB needs the entries of A and B; give matrices instead of matrix-free operators")
     size = A.size + abs(c) * (1.0 if B is None else B.size)
+    if A.entries is not None:
+        return A.entries.plus(c, B, size)
     if A.kind == "dense" or (B is not None and B.kind == "dense"):
         return dense_operator(_dense_sum(A, c, B), size, 1.0)
     other = sp.eye_array(A.n, dtype=A.dtype, format="csr") if B is None else B.matrix

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..linalg.blas import Kernels, kernels
+from ..linalg.reductions import largest
 from ..typing import Array
 from .adapt import adapt, as_pair
 from .operator import Operator, as_dense, congruent, identity, with_dtype
@@ -26,8 +27,8 @@ class Pencil:
     `unit` times an eigenvalue of this (scaled) pair is the user's; it is negative for a negated A. `scaling` is the
     diagonal D of an equilibrated pair (DAD, DBD), or None. B-orthonormal vectors times `length` are B-orthonormal for
     the user's B. `norms` are the 1-norms of A and B before they were equilibrated. `inverse` is (σ, sign) when this is
-    the pair (B, ±(A − σB)) of another (A, B). `condensed` is Q, B Q and a function that applies A when this is the pair
-    (QᴴAQ, I) of a singular B.
+    the pair (B, ±(A − σB)) of another (A, B). `rows` of every vector are held by this process. `condensed` is Q, B Q
+    and a function that applies A when this is the pair (QᴴAQ, I) of a singular B.
 
     >>> import numpy as np
     >>> pencil = Pencil(np.diag([1.0, 2.0]), np.diag([1.0, 4.0]))
@@ -41,6 +42,7 @@ class Pencil:
     A: Operator
     B: Operator | None
     n: int
+    rows: int
     dtype: np.dtype[Any]
     scaling: Array | None
     identity: bool
@@ -68,6 +70,7 @@ class Pencil:
         op_A, op_B = self.A, self.B
         self.__dict__.update(
             n=op_A.n,
+            rows=op_A.rows,
             dtype=dtype,
             identity=op_B is None,
             unit=_unit(op_A, op_B),
@@ -124,8 +127,13 @@ class Pencil:
 
     @property
     def has_entries(self) -> bool:
-        """Are the entries of A and B known?"""
+        """Are the entries of A and B known to this process?"""
         return self.A.matrix is not None and (self.B is None or self.B.matrix is not None)
+
+    @property
+    def known(self) -> bool:
+        """Are the entries of A and B known, to this process or to all of them together?"""
+        return self.A.known and (self.B is None or self.B.known)
 
     def vectors_of(self, X: Array) -> Array:
         """Vectors or columns of this pencil in the user's coordinates (up to normalisation)."""
@@ -205,8 +213,11 @@ def _equilibrated(A: Operator, B: Operator | None) -> dict[str, Any]:
     Norms and random vectors are Euclidean: components in which B is small would be invisible to the former and
     nearly missing from the latter.
     """
-    diagonal = np.ones(1) if B is None or B.matrix is None else B.diagonal().real.astype(np.float64)
-    if B is None or not diagonal.min() > 0 or diagonal.max() <= EQUILIBRATION_RATIO**2 * diagonal.min():
+    if B is None or not B.known:
+        return {}
+    diagonal = B.diagonal().real.astype(np.float64)
+    least = -largest(-diagonal)
+    if not least > 0 or largest(diagonal) <= EQUILIBRATION_RATIO**2 * least:
         return {}
     d = equilibration(diagonal)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -66,6 +66,11 @@ class Problem:
         """Are steps limited?"""
         return self.stop is not None or self.max_steps is not None
 
+    @property
+    def negated(self) -> bool:
+        """Are the smallest of (A, B) found as the largest of (−A, B) by a method that knows no others?"""
+        return self.which == "smallest" and self.method is not None and not self.method.subspace
+
     def kept(self) -> Problem:
         """What a solution keeps: without the rule, the start, the generator and the callback of this call."""
         stopping = self.tol, self.stop, self.max_steps

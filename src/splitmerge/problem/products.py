@@ -112,7 +112,7 @@ class Products:
     ) -> None:
         self.pencil, self.A, self.B = pencil, pencil.A, pencil.B
         self.n, self.dtype, self.eps, self.kernels = pencil.n, pencil.dtype, pencil.eps, pencil.kernels
-        self.identity = pencil.identity
+        self.identity, self.rows = pencil.identity, pencil.rows
         self.counts = Counts() if counts is None else counts
         self.tally: Tally = self.counts
         self.budget = Budget() if budget is None else budget
@@ -146,7 +146,7 @@ class Products:
     @property
     def found(self) -> Array:
         """The B-orthonormal eigenvectors that were deflated: none."""
-        return np.zeros((self.n, 0), self.dtype)
+        return np.zeros((self.rows, 0), self.dtype)
 
     @property
     def B_found(self) -> Array:

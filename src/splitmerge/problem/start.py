@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..linalg import reductions
+from ..linalg.reductions import column_sizes
+from ..system.processes import agreed, everywhere
 from ..typing import Array
 from .pencil import Pencil
 from .products import Products
@@ -20,8 +22,13 @@ POOR_RESIDUAL = 0.05
 class Space(Protocol):
     """Anything that has vectors: a pencil, its products, a transformation."""
 
-    n: int
-    dtype: np.dtype[Any]
+    @property
+    def n(self) -> int:
+        """The length of its vectors."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Their dtype."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +58,20 @@ def generator(rng: Any, start: Any = None) -> np.random.Generator:
     except (TypeError, ValueError) as error:
         raise ValueError(f"rng is {rng!r}; give a seed (a whole number, not negative), a Generator or None") from error
     seed = theirs.integers(2**32, size=4).tolist()
-    return np.random.default_rng(seed if start is None else [*seed, zlib.crc32(np.ascontiguousarray(start).data)])
+    if start is not None:
+        seed.append(zlib.crc32(np.ascontiguousarray(start).data))
+    return np.random.default_rng(agreed(seed))
 
 
 def columns(given: Any, name: str, pencil: Pencil) -> Array:
     """`given` as columns in the coordinates and dtype of the pencil, with largest entry 1, after checking it."""
     X = _numbers(given, name, pencil)
-    X = X.reshape(pencil.n, -1)
-    sizes = np.abs(X).max(axis=0)
+    X = X.reshape(pencil.rows, -1)
+    sizes = column_sizes(X)
     if (sizes == 0).any():
         raise ValueError(f"{name} is zero; give a vector that is not")
     X = pencil.from_vectors(X / sizes)
-    return np.asarray(X / np.abs(X).max(axis=0)).astype(pencil.dtype)
+    return np.asarray(X / column_sizes(X)).astype(pencil.dtype)
 
 
 def _numbers(given: Any, name: str, pencil: Pencil) -> Array:
@@ -75,13 +84,15 @@ def _numbers(given: Any, name: str, pencil: Pencil) -> Array:
         raise ValueError(f"{name} is ragged; give a vector of length {pencil.n}, or columns of that length") from None
     if X.dtype.kind not in "biufc":
         raise ValueError(f"{name} has dtype {X.dtype}; give numbers")
-    if X.ndim not in (1, 2) or X.shape[0] != pencil.n or X.size == 0:
-        raise ValueError(f"{name} has shape {X.shape}; give a vector of length {pencil.n}, or columns of that length")
+    if X.ndim not in (1, 2) or X.shape[0] != pencil.rows or X.shape[1:] == (0,):
+        raise ValueError(
+            f"{name} has shape {X.shape}; give a vector of length {pencil.rows}, or columns of that length"
+        )
     if X.dtype.kind == "c" and pencil.dtype.kind != "c":
         if X.imag.any():
             raise ValueError(f"{name} is complex but A and B are real; give real numbers")
         X = X.real
-    if not np.isfinite(X).all():
+    if not everywhere(bool(np.isfinite(X).all())):
         raise ValueError(f"{name} contains NaN or infinity; clean it first")
     return X
 

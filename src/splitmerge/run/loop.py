@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from ..errors import OutOfTime
 from ..objective.state import State
+from ..system.processes import concluded
 from .history import History
 from .iteration import Iteration
 from .reason import Reason
@@ -57,7 +58,7 @@ class Monitor:
         """Show the state; does the callback ask to stop?"""
         if self.show is not None:
             self.show(self.before + iteration.pair, state)
-        return self.callback is not None and not iteration.quiet and bool(self.callback(state))
+        return concluded(self.callback is not None and not iteration.quiet and bool(self.callback(state)))
 
 
 class Run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -157,7 +156,7 @@ class MaxSeconds(Rule):
     def begin(self, products: Products) -> Check:
         """Compare with the clock that has run since the iteration began."""
         budget = products.budget
-        return lambda state: Reason.MAX_SECONDS if time.perf_counter() >= budget.clock + self.seconds else None
+        return lambda state: Reason.MAX_SECONDS if budget.passed(self.seconds) else None
 
     @property
     def time_limit(self) -> float:

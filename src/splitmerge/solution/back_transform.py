@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import idamax, isamax
 
+from ..linalg.reductions import leading_entries
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
 from ..preparation.workspace import Workspace
@@ -19,6 +20,7 @@ from ..problem.start import Warm
 from ..run.loop import Monitor
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import WORTH_A_WORD, advice
+from ..system.processes import current
 from ..typing import Array
 from ..verification.bounds import Bounds, bounds_of
 from ..verification.completeness import Verified
@@ -84,8 +86,8 @@ def _vectors(mended: Mended, pencil: Pencil, pairs: Pairs) -> Array:
 def with_signs(vectors: Array, length: Any = 1.0) -> Array:
     """Columns times `length` (a number, or one for each of them), the entry of largest magnitude made positive."""
     scaled: Array = np.multiply(vectors, length, order="F")
-    if scaled.dtype.char not in "df":
-        leading = scaled[np.abs(scaled).argmax(axis=0), np.arange(scaled.shape[1])]
+    if scaled.dtype.char not in "df" or current() is not None:
+        leading = leading_entries(scaled)
         sizes = np.abs(leading)
         # vectors of a run that failed may be zero
         scaled *= np.where(sizes == 0, 1.0, sizes / np.where(sizes == 0, 1.0, leading))

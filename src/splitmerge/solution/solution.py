@@ -119,6 +119,11 @@ class Solution:
     spare: Array | None = field(repr=False, default=None)
 
     @property
+    def n(self) -> int:
+        """The number of unknowns."""
+        return int(self.eigenvectors.shape[0])
+
+    @property
     def story(self) -> tuple[str, ...]:
         """The decisions in words."""
         return worded(self.decisions) if self.told is None else self.told

@@ -46,8 +46,8 @@ class ConjugateGradient:
         return _Solver(products, steps, self.tol, None if chosen is None else chosen.prepare(products))
 
     def _chosen(self, pencil: Pencil | Products) -> Preconditioner | None:
-        has_entries = pencil.B is not None and pencil.B.matrix is not None
-        return Diagonal() if self.preconditioner is None and has_entries else self.preconditioner
+        known = pencil.B is not None and pencil.B.known
+        return Diagonal() if self.preconditioner is None and known else self.preconditioner
 
     def describe(self, pencil: Pencil | Products) -> str:
         """A noun phrase for `Solution.explain`."""

@@ -8,6 +8,8 @@ from ..linalg import csr
 from ..linalg.reductions import norm
 from ..problem.operator import Operator
 from ..problem.products import Products, ShiftedSolver
+from ..problem.start import random_vector
+from ..typing import Array
 
 # Steps of inverse iteration that estimate ‖B⁻¹‖.
 INVERSE_ITERATION_STEPS = 3
@@ -17,7 +19,7 @@ SINGULAR_FRACTION = 0.1
 
 def inverse_norm(products: Products) -> float:
     """‖B⁻¹‖, estimated by a few steps of inverse iteration; the solves are counted as monitoring."""
-    x = np.random.default_rng(0).standard_normal(products.n).astype(products.dtype)
+    x = random_vector(products, np.random.default_rng(0))
     monitoring = products.monitoring
     for _ in range(INVERSE_ITERATION_STEPS):
         x, _ = monitoring.solve_B(x / norm(x))
@@ -29,11 +31,18 @@ def is_singular(K: Operator, factor: ShiftedSolver) -> bool:
 
     Inverse iteration with DKD, whose rows have sums of about 1.
     """
-    sizes = csr.row_sums(K.matrix) if K.kind == "sparse" else np.abs(K.matrix).sum(axis=1)
+    sizes = _row_sizes(K)
     roots = np.sqrt(np.where(sizes > 0, sizes, 1.0)).astype(np.empty(0, K.dtype).real.dtype)
-    x = np.random.default_rng(1).standard_normal(K.n).astype(K.dtype)
+    x = random_vector(K, np.random.default_rng(1))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for _ in range(2):
             x = roots * factor.solve(np.asarray(roots * (x / norm(x)), dtype=K.dtype))
         growth = norm(x)
     return not growth * float(np.finfo(K.dtype).eps) < SINGULAR_FRACTION
+
+
+def _row_sizes(K: Operator) -> Array:
+    """The sums of the magnitudes of rows; of a distributed matrix the largest of them for all rows."""
+    if K.matrix is None:
+        return np.full(K.rows, K.norm)
+    return csr.row_sums(K.matrix) if K.kind == "sparse" else np.asarray(np.abs(K.matrix).sum(axis=1))

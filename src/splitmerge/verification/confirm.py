@@ -10,6 +10,7 @@ from ..linalg.reductions import column_norms
 from ..methods.setup import Setup
 from ..run.loop import Run
 from ..run.reason import Reason
+from ..system.processes import everywhere
 from ..typing import Array
 from .graded import sharpened
 from .residuals import Pairs, measured, measured_columns, ritz_block
@@ -137,13 +138,13 @@ def purified(setup: Setup, pairs: Pairs, *, refined: bool = False) -> Pairs:
     monitoring = products.monitoring
     BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
     X = monitoring.solves_K(inverse, np.asfortranarray(BX))
-    if refined and np.isfinite(X).all():
+    if refined and everywhere(bool(np.isfinite(X).all())):
         AY, BY = monitoring.in_double(X.astype(pairs.vectors.dtype))
         swapped = setup.products.pencil.inverse
         left = BX - (1 if swapped is None else swapped[1]) * (AY - inverse.sigma * BY)
         X = X + monitoring.solves_K(inverse, np.asfortranarray(left.astype(products.dtype)))
     lengths = column_norms(X)
-    if not (np.isfinite(X).all() and (lengths > 0).all()):
+    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
         return pairs
     assert pairs.order is not None
     block = ritz_block(setup, X / lengths, pairs.order)

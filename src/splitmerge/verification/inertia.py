@@ -91,7 +91,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
     K = plus(products.A, -tau, products.B)
     try:
         # where another matrix was factorised, there is enough memory for such a factor
-        if not isinstance(known, (SparseFactor, SparseShifted)):
+        if K.matrix is not None and not isinstance(known, (SparseFactor, SparseShifted)):
             check_fits(K, "A − τB")
         factor = shifted_factor(K, known)
         return factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR * widening else None

@@ -10,6 +10,7 @@ from scipy.linalg import eigh, solve_triangular
 
 from ..linalg.reductions import column_dots, gram
 from ..problem.products import Products
+from ..system.processes import agreed
 from ..typing import Array
 
 # Combinations of columns of length 1 with larger coefficients cancel, and so would those of their products.
@@ -45,7 +46,7 @@ def rayleigh_ritz(products: Products, X: Array, order: Callable[[Array], Array])
     """Ritz vectors on the span of X in double precision; `order` ranks ascending values, best first."""
     block = images_of(products, X)
     block = block.scaled(_roots(column_dots(block.X, block.BX)))
-    values, C = eigh(_hermitian(gram(block.X, block.AX)), _hermitian(gram(block.X, block.BX)))
+    values, C = agreed(eigh(_hermitian(gram(block.X, block.AX)), _hermitian(gram(block.X, block.BX))))
     return block.combined(products, C[:, order(values)])
 
 
@@ -58,7 +59,7 @@ def swapped_ritz(products: Products, X: Array, sigma: float, sign: int) -> Image
     KX = sign * (block.AX - sigma * block.BX)
     lengths = _roots(column_dots(block.X, KX))
     block, KX = block.scaled(lengths), KX / lengths
-    _, C = eigh(_hermitian(gram(block.X, block.BX)), _hermitian(gram(block.X, KX)))
+    _, C = agreed(eigh(_hermitian(gram(block.X, block.BX)), _hermitian(gram(block.X, KX))))
     block = block.combined(products, C[:, ::-1])
     block = block.scaled(_roots(column_dots(block.X, block.BX)))
     # Gram–Schmidt: next to large 1/(λ − σ) the others are orthogonal to rounding of the large ones only

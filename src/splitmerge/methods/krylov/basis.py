@@ -18,6 +18,7 @@ from scipy.linalg.lapack import dstemr
 from ...linalg.reductions import gram
 from ...problem.target import Target
 from ...system.interrupt import uninterrupted
+from ...system.processes import agreed
 from ...transforms import Transform
 from ...typing import Array
 from .recurrence import Recurrence
@@ -162,14 +163,14 @@ class Basis(Recurrence):
         j = self.size
         H = self.H[:j, :j]
         if not self.tridiagonal:
-            return eigh(H, check_finite=False, driver="evd")
+            return agreed(eigh(H, check_finite=False, driver="evd"))
         e = np.zeros(j)
         e[: j - 1] = H.diagonal(-1).real
         first = j - count + 1 if self.target is Target.LARGEST else 1
         found, values, S, info = dstemr(H.diagonal().real.copy(), e, 2, 0.0, 0.0, first, j, compute_v=1)
         if info or found != j - first + 1:
-            return eigh(H, check_finite=False, driver="evd")
-        return values[:found], S[:, :found]
+            return agreed(eigh(H, check_finite=False, driver="evd"))
+        return agreed((values[:found], S[:, :found]))
 
     def vectors(self, S: Array) -> Array:
         """The combinations V S, in the coordinates of the transform."""

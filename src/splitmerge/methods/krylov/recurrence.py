@@ -75,7 +75,7 @@ class Recurrence(Waiting):
                     c = coefficients(1.0, columns, w, trans=self.trans)
                     gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
                     length = norm(w)
-                    if norm(c) > cancelled * length or length <= 10 * self.eps * self.radius:
+                    if self.length(c) > cancelled * length or length <= 10 * self.eps * self.radius:
                         odd = w
                         break
                 before, v, beta = v, V[:, j + 1], length
@@ -151,10 +151,10 @@ class Recurrence(Waiting):
             c = self.coefficients(1.0, columns, w, trans=self.trans)
             self.gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
             length = float(self.norm(w))
-            least = max(10 * self.eps * self.radius, float(self.norm(c[:end])) / cancelled)
+            least = max(10 * self.eps * self.radius, float(self.length(c[:end])) / cancelled)
             if i:
                 R[:i, i] = c[end:]
-                least = max(least, WELL_CONDITIONED * float(self.norm(c[end:])))
+                least = max(least, WELL_CONDITIONED * float(self.length(c[end:])))
             if not length > least:
                 w += V[:, end : end + i] @ c[end:]
                 return None

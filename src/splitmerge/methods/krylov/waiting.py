@@ -10,7 +10,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ...errors import NotPositiveDefinite
 from ...linalg.blas import kernels
-from ...linalg.reductions import column_vdots, gram, inner_products
+from ...linalg.reductions import column_vdots, gram, inner_products, local_products
 from ...problem.start import random_vector
 from ...transforms import Transform
 from ...typing import Array
@@ -25,10 +25,10 @@ class Waiting:
     """Orthonormal columns V[:, :size] and the waiting block, the `width` columns that follow, coupled by `coupling`."""
 
     def __init__(self, transform: Transform, capacity: int, rng: np.random.Generator) -> None:
-        n, dtype = transform.n, transform.dtype
+        dtype = transform.dtype
         self.transform, self.rng = transform, rng
         self.capacity = min(capacity, transform.dimension)
-        self.V = np.empty((n, self.capacity), dtype, order="F")
+        self.V = np.empty((transform.products.rows, self.capacity), dtype, order="F")
         # the duals of the waiting block and of the one before it; no others are needed
         self.Q_dual: list[Array] = []
         self.last_dual: list[Array] = []
@@ -39,6 +39,8 @@ class Waiting:
         self.potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
         self.coefficients: Any = inner_products(dtype).coefficients
         self.dot, self.norm, _, _, self.axpy = kernels(dtype)
+        # of coefficients, which every process has
+        self.length: Any = local_products(dtype).norm
         self.size = self.width = self.reach = 0
         self.coupling: Array = np.zeros((0, 0), np.result_type(dtype, np.float64))
 
@@ -148,7 +150,7 @@ class Waiting:
             if count:
                 c = self.coefficients(1.0, V, d, trans=self.trans)
                 gemv(-1.0, V, c, 1.0, w, overwrite_y=1)
-                taken = float(self.norm(c))
+                taken = float(self.length(c))
             if single:
                 norm = float(self.norm(w))
             else:

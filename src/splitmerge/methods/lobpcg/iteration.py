@@ -69,7 +69,7 @@ class Lobpcg(SubspaceIteration):
         self.max_steps = setup.max_products / self.block_size
         self.goal = 0.0
         self.values = self.errors = self.residuals = self.floors = self.levels = np.zeros(0)
-        self.gradients = np.zeros((self.products.n, 0), self.products.dtype)
+        self.gradients = np.zeros((self.products.rows, 0), self.products.dtype)
         self.lowest, self.radius = math.inf if setup.lowest is None else setup.lowest, 0.0
         # the least residual so far, and at which step it was
         self.best = (math.inf, 0)

@@ -13,6 +13,7 @@ from ...errors import NotPositiveDefinite
 from ...linalg.reductions import column_norms, gram
 from ...problem.products import Products
 from ...system.interrupt import uninterrupted
+from ...system.processes import agreed
 from ...typing import Array
 
 # Rows rotated at a time, which bounds the memory of the copy.
@@ -34,7 +35,7 @@ class Span:
     def __init__(self, products: Products, width: int, fixed: tuple[Array, Array] | None = None) -> None:
         self.products, self.width = products, width
         self.fixed = () if fixed is None else (fixed,)
-        shape = (products.n, 3 * width)
+        shape = (products.rows, 3 * width)
         self.S, self.AS = np.empty(shape, products.dtype), np.empty(shape, products.dtype)
         self.BS = self.S if products.identity else np.empty(shape, products.dtype)
         self.H = np.zeros((3 * width, 3 * width), np.result_type(products.dtype, np.float64))
@@ -82,14 +83,14 @@ class Span:
         G = gram(W, BW)
         squares = G.diagonal().real
         if not (squares > 0).all():
-            if not (np.abs(W[:, squares <= 0]).max(initial=0.0) == 0):
+            if column_norms(W[:, squares <= 0]).any():
                 raise NotPositiveDefinite(
                     f"B is not positive definite: xᴴBx = {squares.min():.3g} for a vector met in the iteration; "
                     f"B must have only positive eigenvalues"
                 )
             return self._orthonormal(W[:, squares > 0])
         scales = 1 / np.sqrt(squares)
-        values, Q = eigh(scales[:, None] * ((G + G.conj().T) / 2) * scales, check_finite=False)
+        values, Q = agreed(eigh(scales[:, None] * ((G + G.conj().T) / 2) * scales, check_finite=False))
         keep = values > self.products.eps**DEPENDENT_EXPONENT * values[-1:]
         C = ((scales[:, None] * Q[:, keep]) / np.sqrt(values[keep])).astype(W.dtype)
         W = W @ C
@@ -102,7 +103,7 @@ class Span:
         """
         size, m = self.known + count, self.width
         H = self.H[:size, :size]
-        values, C = eigh((H + H.conj().T) / 2, check_finite=False)
+        values, C = agreed(eigh((H + H.conj().T) / 2, check_finite=False))
         m = min(m, size)
         CX = C[:, ::-1][:, :m]
         values = values[::-1][:m]
@@ -112,7 +113,7 @@ class Span:
         for _ in range(2):
             P -= CX @ (CX.conj().T @ P)
             P = P / np.maximum(np.linalg.norm(P, axis=0), LEAST_STEP_NORM)
-        Q, R, _ = qr(P, mode="economic", pivoting=True, check_finite=False)
+        Q, R, _ = agreed(qr(P, mode="economic", pivoting=True, check_finite=False))
         D = np.hstack([CX, Q[:, np.abs(R.diagonal()) > 1e-8]])
         # must not be interrupted: S and its products would be inconsistent
         with uninterrupted():
@@ -133,7 +134,7 @@ class Span:
         q = self.known
         X = self.S[:, :q].copy()
         AX, BX = self.products.products_A(X), self.products.products_B(X)
-        values, Q = eigh(gram(X, BX), check_finite=False)
+        values, Q = agreed(eigh(gram(X, BX), check_finite=False))
         # dependent columns leave rounding errors of either sign
         least = float(np.finfo(X.dtype).eps) * max(float(values[-1]), float(np.finfo(X.dtype).tiny))
         root = ((Q / np.sqrt(np.maximum(values, least))) @ Q.conj().T).astype(X.dtype)
