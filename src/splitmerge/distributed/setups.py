@@ -1,0 +1,180 @@
+"""The set-ups of a distributed solve: conjugate gradients, MUMPS and GAMG in place of what one process would use."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import NotPositiveDefinite
+from ..linalg.cholesky import indefinite
+from ..linalg.lanczos import PlainLanczos, largest_eigenvalue
+from ..methods.lobpcg.locally_optimal import LocallyOptimal
+from ..methods.setup import Setup
+from ..planning.decision import Choice
+from ..planning.plan import Candidate, Engine, Map
+from ..preconditioners import MultiGrid
+from ..preparation import matrix_free
+from ..preparation.prepare import prepare
+from ..preparation.shift_invert import shift_invert
+from ..preparation.solver import EXACT_CG_TOL, steps_of_a_solve, tell_solver
+from ..preparation.swap import ETA_GROWTH
+from ..preparation.workspace import Workspace
+from ..problem.operator import Operator, plus
+from ..problem.start import random_vector
+from ..problem.target import Target
+from ..solvers import ConjugateGradient
+from ..system.processes import everywhere
+from ..transforms import standard
+from ..typing import Array
+from .factor import MumpsFactor
+
+# The smallest of a pair up to this n are found by factorising A, of a larger one by LOBPCG and multigrid.
+FACTORISED_N = 20_000
+# B is factorised where conjugate gradients take more steps than this.
+MAX_CG_STEPS = 200
+# Lanczos steps that may show that a mass matrix is positive definite, and the clearance that they must show.
+DEFINITE_STEPS, CLEARANCE = 60, 1e-3
+
+
+def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
+    """The set-ups of the candidates, in the order in which they are tried."""
+    problem, pencil = workspace.problem, workspace.pencil
+    method = problem.method
+    opening = len(workspace.decisions)
+    if method is not None and not method.subspace:
+        candidate = Candidate(Engine.DEFLATION)
+        setup = prepare(candidate, workspace)
+        assert setup is not None
+        yield candidate, setup
+    elif problem.sigma is not None:
+        yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, problem.sigma / pencil.unit)
+    elif problem.which == "smallest":
+        matrix_free_first = isinstance(method, LocallyOptimal) or problem.preconditioner is not None
+        if not pencil.known or matrix_free_first or pencil.n > FACTORISED_N:
+            yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
+            del workspace.decisions[opening:]
+        if pencil.known and method is None:
+            yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
+    elif isinstance(method, LocallyOptimal):
+        yield Candidate(Engine.LOBPCG), matrix_free.largest(workspace, pencil)
+    else:
+        target = Target.of(problem.which)
+        yield Candidate(Engine.KRYLOV, target=target), _largest(workspace, target)
+
+
+def _largest(workspace: Workspace, target: Target) -> Setup:
+    """Thick-restart Lanczos with solves by conjugate gradients, or by MUMPS where these take long."""
+    problem, products = workspace.problem, workspace.products()
+    inner = None if problem.method is None else problem.method.inner
+    solver = None
+    if products.B is not None:
+        inner = inner or ConjugateGradient(None, problem.preconditioner, tol=EXACT_CG_TOL)
+        own = problem.preconditioner is not None or getattr(problem.method, "inner", None) is not None
+        slow = not own and products.B.known and steps_of_a_solve(products.setup, inner, MAX_CG_STEPS) == math.inf
+        solver = _factor_of_B(products.B) if slow else inner.prepare(products.setup)
+        if slow:
+            workspace.decide(Choice.SOLVER, solver="an LDLᴴ factorisation of B", backend="MUMPS")
+        else:
+            tell_solver(workspace, products, inner, solver)
+    else:
+        tell_solver(workspace, products, None, None)
+    products = products.solving(solver)
+    return workspace.krylov(products, target, transform=standard(products))
+
+
+class _FactorOfB:
+    """MUMPS as a solver for B."""
+
+    def __init__(self, factor: MumpsFactor) -> None:
+        self.factor = factor
+
+    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
+        """B⁻¹b and b."""
+        return self.factor.solve(b), b
+
+    def solve_block(self, R: Array) -> tuple[Array, Array]:
+        """The columns one by one."""
+        return np.array([self.factor.solve(r) for r in R.T]).T, R
+
+
+def _factor_of_B(B: Operator) -> _FactorOfB:
+    """B factorised; `NotPositiveDefinite` if it is not positive definite."""
+    assert B.entries is not None
+    try:
+        factor = B.entries.factorised()
+    except ZeroDivisionError:
+        raise NotPositiveDefinite(
+            "B is singular to working precision; on several processes it must be positive definite"
+        ) from None
+    if factor.negative:
+        raise indefinite(f"it has {factor.negative} negative eigenvalues")
+    return _FactorOfB(factor)
+
+
+def _nearest(workspace: Workspace, sigma: float) -> Setup:
+    """Shift-invert Lanczos with A − σB factorised by MUMPS."""
+    if not workspace.pencil.known:
+        raise ValueError("sigma needs the entries of A and B, as A − σB is factorised; give assembled matrices")
+    check_B(workspace)
+    return shift_invert(workspace, sigma)
+
+
+def _below(workspace: Workspace) -> float:
+    """A σ just below all eigenvalues, by the inertia of A − σB."""
+    check_B(workspace)
+    pencil = workspace.pencil
+    size = (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
+    eta = pencil.eps**0.5 * size
+    for growth in ETA_GROWTH:
+        K = plus(pencil.A, eta, pencil.B)
+        assert K.entries is not None
+        try:
+            if K.entries.factorised().negative == 0:
+                return -float(eta)
+        except ZeroDivisionError:
+            pass
+        eta *= growth * growth
+    raise NotPositiveDefinite(f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite")
+
+
+def _smallest(workspace: Workspace) -> Setup:
+    """LOBPCG, preconditioned by GAMG unless another preconditioner is given."""
+    problem, pencil = workspace.problem, workspace.pencil
+    given = getattr(problem.method, "preconditioner", None) or problem.preconditioner
+    if given is None and pencil.A.known:
+        workspace.problem = replace(problem, preconditioner=MultiGrid())
+    try:
+        setup = matrix_free.smallest(workspace, must=True)
+    finally:
+        workspace.problem = problem
+    assert setup is not None
+    return setup
+
+
+def check_B(workspace: Workspace) -> None:
+    """Refuse a B that is not positive definite: by Lanczos steps if they suffice, otherwise by its inertia."""
+    B = workspace.pencil.B
+    if workspace.semidefinite is not None or B is None:
+        workspace.semidefinite = False
+        return
+    if not everywhere(bool((B.diagonal().real > 0).all())):
+        raise NotPositiveDefinite(
+            "B is not positive definite: it has diagonal entries that are not positive; on several processes B must "
+            "be positive definite"
+        )
+    if not _surely_definite(B):
+        _factor_of_B(B)
+    workspace.semidefinite = False
+
+
+def _surely_definite(B: Operator) -> bool:
+    """Do Lanczos steps with D B D, which has a unit diagonal, show that it is clear of singular?"""
+    assert B.entries is not None
+    d = 1 / np.sqrt(B.diagonal().real)
+    c = B.entries.congruent(d).norm
+    x = random_vector(B, np.random.default_rng(0))
+    process = PlainLanczos(lambda v: c * v - d * B.times(d * v), x)
+    return largest_eigenvalue(process, DEFINITE_STEPS) < (1 - CLEARANCE) * c
