@@ -80,7 +80,7 @@ class TestHelp:
 
 class TestMistakes:
     def test_of_the_arguments(self, capsys):
-        assert "give a command (solve, compare, info, reproduce, demo)" in refused(capsys)
+        assert "give a command (solve, compare, info, convert, reproduce, demo)" in refused(capsys)
         assert "invalid choice" in refused(capsys, "slove")
         assert "the following arguments are required: A" in refused(capsys, "solve")
         assert "unrecognized arguments: --methd" in refused(capsys, "solve", "K.mtx", "--methd=power")

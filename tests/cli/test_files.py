@@ -19,7 +19,15 @@ OUTPUTS = {
     "report": ("solve", "K.mtx", "M.mtx", "-q", "--report", "x.html"),
     "comparison": ("compare", "K.mtx", "M.mtx", "--only", "default", "--report", "x.html"),
     "plot": ("demo", "--n", "40", "--out", "x.png"),
+    **{f"converted {suffix}": ("convert", "K.mtx", f"x.{suffix}") for suffix in ("petsc", "mtx", "npz", "npy")},
 }
+
+
+def argument(words):
+    """What the file to write is called in errors."""
+    return "OUT" if words[0] == "convert" else words[-2]
+
+
 each_output = pytest.mark.parametrize("name", OUTPUTS)
 
 
@@ -54,7 +62,7 @@ def test_a_full_disk_leaves_the_old_file(here, capsys, monkeypatch, name):
     assert main(list(words)) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert f"{words[-2]} {words[-1]}: No space left on device" in said
+    assert f"{argument(words)} {words[-1]}: No space left on device" in said
     assert (here / words[-1]).read_bytes() == b"old"
     assert sorted(os.listdir(here)) == before
 
@@ -75,7 +83,7 @@ def test_a_limit_of_the_file_size_leaves_the_old_file(here, name):
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1
-    assert f"{words[-2]} {words[-1]}: File too large" in done.stderr
+    assert f"{argument(words)} {words[-1]}: File too large" in done.stderr
     assert (here / words[-1]).read_bytes() == b"old"
     assert sorted(os.listdir(here)) == before
 

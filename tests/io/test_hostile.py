@@ -181,7 +181,7 @@ class TestNumpy:
 
 
 class TestNotRegular:
-    NAMES = ("A.npy", "A.npz", "A.mtx", "A.mtx.gz", "A.hb", "A.mat")
+    NAMES = ("A.npy", "A.npz", "A.mtx", "A.mtx.gz", "A.hb", "A.mat", "A.petsc")
 
     @pytest.mark.parametrize("name", NAMES)
     def test_pipe(self, tmp_path, name):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import matlab_files, numpy_files, solutions, texts
+from . import matlab_files, numpy_files, petsc_files, solutions, texts
 from .draw import Rng, pick
 
 SEED_STRIDE = 1_000_000
@@ -25,6 +25,7 @@ KINDS: dict[str, Builder] = {
     "mat 4": matlab_files.level_4,
     "mat 5": matlab_files.level_5,
     "mat 7.3": matlab_files.hdf5,
+    "petsc": petsc_files.petsc,
     "foreign": texts.foreign,
 }
 # Rare kinds: they take long to write, or there is not much to vary.
@@ -68,7 +69,7 @@ def write(number: int, folder: Path) -> Case:
 
 def _special(rng: Rng, folder: Path) -> Path:
     """What is not a regular file."""
-    path = folder / pick(rng, ("A.npy", "A.npz", "A.mtx", "A.mtx.gz", "A.hb", "A.mat", "solution"))
+    path = folder / pick(rng, ("A.npy", "A.npz", "A.mtx", "A.mtx.gz", "A.hb", "A.mat", "A.petsc", "solution"))
     way = int(rng.integers(7))
     if way == 0:
         path.mkdir()

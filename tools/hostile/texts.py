@@ -156,6 +156,7 @@ def foreign(rng: Rng) -> tuple[str, bytes]:
         "A.mtx",
         "A.mtx.gz",
         "A.hb",
+        "A.petsc",
         "A.tar",
         "#",
         "A.mtx#B",

@@ -29,7 +29,8 @@ EXIT_CODES = """exit codes:
   130  interrupted by Ctrl-C: the partial result, if any, is shown and saved"""
 
 FILES = """files:
-  .mtx .mtx.gz (Matrix Market), .hb .rb .rsa … (Harwell-Boeing, Rutherford-Boeing), .npz .npy, .mat;
+  .mtx .mtx.gz (Matrix Market), .hb .rb .rsa … (Harwell-Boeing, Rutherford-Boeing), .npz .npy, .mat,
+  .petsc .dat (PETSc's binary matrices);
   file.mat#K selects one matrix; a file that contains A and B, K and M, F and S or H and S is read as a pair"""
 
 

@@ -10,11 +10,11 @@ import traceback
 from collections.abc import Sequence
 
 from .arguments import EXIT_CODES, Code, Mistake, Parser, add_common
-from .commands import compare, demo, info, reproduce, solve
+from .commands import compare, convert, demo, info, reproduce, solve
 from .output import complain, prepare_streams, say
 
 # The modules of the commands, in the order of the help text.
-COMMANDS = (solve, compare, info, reproduce, demo)
+COMMANDS = (solve, compare, info, convert, reproduce, demo)
 
 # A negative number as argparse does not recognise it, e.g. with an exponent.
 NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf(inity)?", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Readers of matrix pairs: Matrix Market, Harwell–Boeing and Rutherford–Boeing, NumPy, SciPy and MATLAB files.
+"""Readers of matrix pairs: Matrix Market, Harwell–Boeing, Rutherford–Boeing, NumPy, SciPy, MATLAB and PETSc files.
 
 Symmetric storage is expanded. Errors name the file and, for text formats, the line.
 """
@@ -6,8 +6,7 @@ Symmetric storage is expanded. Errors name the file and, for text formats, the l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -16,15 +15,26 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..solution.store.compressed import native
-from ..solution.store.guard import UnreadableFile, check_memory, check_regular, quoted
+from ..solution.store.guard import UnreadableFile, check_memory, check_regular, named, quoted
 from .entry import Entry
 from .harwell_boeing import read_boeing
 from .matlab import read_matlab
 from .matrix_market import read_matrix_market
 from .numpy_files import read_npy, read_npz
+from .petsc import read_petsc
+
+Reader = Callable[[Path], Mapping[str, Entry]]
 
 # Names of A and B in a file that contains both.
 PAIR_NAMES = (("A", "B"), ("K", "M"), ("F", "S"), ("H", "S"))
+# Readers of binary formats; PETSc's manual calls its files .dat.
+BY_SUFFIX: dict[str, Reader] = {
+    ".npz": read_npz,
+    ".npy": read_npy,
+    ".mat": read_matlab,
+    ".petsc": read_petsc,
+    ".dat": read_petsc,
+}
 # Largest number of matrix names that an error message lists.
 LISTED_NAMES = 20
 
@@ -34,9 +44,10 @@ def read_pair(path_A: str | PathLike[str], path_B: str | PathLike[str] | None = 
 
     The suffix determines the format: `.mtx` and `.mtx.gz` (Matrix Market); `.hb`, `.rb`, `.rsa`, `.rua` etc.
     (Harwell–Boeing and Rutherford–Boeing); `.npz` (SciPy sparse matrices or NumPy arrays); `.npy`; `.mat` (version 7.3
-    needs h5py). `file.mat#K` selects the matrix K of a file that contains several. Without a second file, the first
-    contains A and B, K and M, F and S, or H and S; or a single matrix, and then B is None. Of a file with several
-    matrices only those that are needed are read. What cannot be read is refused with a ValueError.
+    needs h5py); `.petsc` and `.dat` (PETSc's binary format). `file.mat#K` selects the matrix K of a file that contains
+    several. Without a second file, the first contains A and B, K and M, F and S, or H and S; or a single matrix, and
+    then B is None. Of a file with several matrices only those that are needed are read. What cannot be read is refused
+    with a ValueError.
 
     >>> import tempfile, pathlib, numpy as np, splitmerge as sm
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +61,7 @@ def read_pair(path_A: str | PathLike[str], path_B: str | PathLike[str] | None = 
     if path_B is not None:
         return read_matrix(path_A), read_matrix(path_B)
     path, name = _split(path_A)
-    with _named(path):
+    with named(path):
         found = _entries(path)
         if name is None and len(found) > 1:
             upper = {key.upper(): key for key in found}
@@ -63,21 +74,8 @@ def read_pair(path_A: str | PathLike[str], path_B: str | PathLike[str] | None = 
 def read_matrix(path: str | PathLike[str]) -> Any:
     """Read one square matrix as an array, or as a `csr_array` if the file contains a sparse matrix."""
     file, name = _split(path)
-    with _named(file):
+    with named(file):
         return _picked(file, _entries(file), name)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Put the name of the file before what is wrong with it."""
-    try:
-        yield
-    except UnreadableFile as error:
-        raise UnreadableFile(f"{path}: {error}") from error
-    except FileNotFoundError:
-        raise UnreadableFile(f"{path}: no such file; check the path") from None
-    except OSError as error:
-        raise UnreadableFile(f"{path}: {error.strerror or error}; check the path and its permissions") from error
 
 
 def _split(path: str | PathLike[str]) -> tuple[Path, str | None]:
@@ -98,17 +96,17 @@ def _entries(path: Path) -> Mapping[str, Entry]:
     return reader(path)
 
 
-def _reader(path: Path) -> Callable[[Path], Mapping[str, Entry]]:
+def _reader(path: Path) -> Reader:
     name = path.name.lower()
     if name.endswith((".mtx", ".mtx.gz", ".mm", ".mm.gz")):
         return read_matrix_market
     suffix = path.suffix.lower()
-    if suffix in (".npz", ".npy", ".mat"):
-        return {".npz": read_npz, ".npy": read_npy, ".mat": read_matlab}[suffix]
+    if suffix in BY_SUFFIX:
+        return BY_SUFFIX[suffix]
     # .rsa, .cua, .psa …: the suffix is the Harwell–Boeing matrix type
     if re.fullmatch(r"\.(hb|rb|[rcpi][suhzr][ae])", suffix):
         return read_boeing
-    raise UnreadableFile("unknown file format; give .mtx, .mtx.gz, .hb, .rb, .npz, .npy or .mat")
+    raise UnreadableFile("unknown file format; give .mtx, .mtx.gz, .hb, .rb, .npz, .npy, .mat or .petsc")
 
 
 def _picked(path: Path, found: Mapping[str, Entry], name: str | None) -> Any:

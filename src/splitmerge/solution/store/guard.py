@@ -37,6 +37,20 @@ def foreign(what: str) -> Iterator[None]:
         raise UnreadableFile(f"{what}: {quoted(str(error)) or type(error).__name__}") from error
 
 
+@contextmanager
+def named(path: str | PathLike[str]) -> Iterator[None]:
+    """Put the name of the file before what is wrong with it."""
+    name = os.fspath(path)
+    try:
+        yield
+    except UnreadableFile as error:
+        raise UnreadableFile(f"{name}: {error}") from error
+    except FileNotFoundError:
+        raise UnreadableFile(f"{name}: no such file; check the path") from None
+    except OSError as error:
+        raise UnreadableFile(f"{name}: {error.strerror or error}; check the path and its permissions") from error
+
+
 def quoted(text: str) -> str:
     """Foreign text for a message: in one line, printable and short."""
     line = "".join(
