@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from .startup import launched
+
 
 def prepare_streams() -> None:
     """Replace characters that a stream cannot encode by "?", e.g. Greek letters or undecodable file names."""
@@ -23,7 +25,9 @@ def prepare_streams() -> None:
 
 
 def say(text: str) -> None:
-    """Print to stdout; a pipe closed by its reader, e.g. `| head`, is not an error."""
+    """Print to stdout, on one of several processes; a pipe closed by its reader, e.g. `| head`, is not an error."""
+    if launched()[0]:
+        return
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -35,7 +39,9 @@ def say(text: str) -> None:
 
 
 def complain(text: str, kind: str = "error: ") -> None:
-    """Print a message to stderr."""
+    """Print a message to stderr, on one of several processes."""
+    if launched()[0]:
+        return
     with suppress(OSError):
         print(f"splitmerge: {kind}{text}", file=sys.stderr, flush=True)
 

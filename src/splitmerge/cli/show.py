@@ -100,7 +100,7 @@ def as_json(solution: Solution, command: str, seed: int) -> dict[str, Any]:
         "advice": solution.reason.advice,
         "verdict": solution.verdict,
         "why": solution.verdict.why,
-        "n": solution.eigenvectors.shape[0],
+        "n": solution.n,
         "asked": asked,
         "method": None if solution.method is None else repr(solution.method),
         "steps": solution.steps,

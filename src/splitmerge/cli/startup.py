@@ -77,3 +77,19 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
         os.write(2, MESSAGE)
     finally:
         os._exit(INTERRUPTED)
+
+
+# How launchers tell a process its number and how many there are: Open MPI, MPICH and Intel MPI, Slurm.
+VARIABLES = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("PMIX_RANK", "PMIX_SIZE"),
+)
+
+
+def launched() -> tuple[int, int]:
+    """The number of this process and how many there are: (0, 1) without `mpiexec`."""
+    for rank, size in VARIABLES:
+        if os.environ.get(rank, "").isdigit() and os.environ.get(size, "").isdigit():
+            return int(os.environ[rank]), int(os.environ[size])
+    return 0, 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read, writing
 from ..output import complain, say, say_json
+from ..processes import communicator, read_distributed, speaks
 
 if TYPE_CHECKING:
     from ...solution.solution import Solution
@@ -101,7 +102,8 @@ def run(args: argparse.Namespace) -> int:
     method, hint = build(args.method, args.inner, args.inner_steps, args.preconditioner)
     if args.seed < 0:
         raise Mistake(f"argument --seed: {args.seed} is negative; give 0 or more")
-    A, B = read(args)
+    comm = communicator()
+    A, B = read(args) if comm is None else read_distributed(args.A, args.B, comm)
     solution = _solve(args, A, B, method, hint)
     failures = _keep(args, solution)
     if not args.quiet:
@@ -128,7 +130,7 @@ def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> 
         return solve(
             A,
             B,
-            _pair_count(args, A.shape[0]),
+            _pair_count(args, A.getSize()[0] if hasattr(A, "getSize") else A.shape[0]),
             which=args.which,
             sigma=args.sigma,
             method=method,
@@ -186,10 +188,10 @@ def _save(args: argparse.Namespace, solution: Solution) -> None:
     from ...solution.store.replacement import replace_text
     from ..show import as_csv
 
-    if Path(args.output).suffix.lower() == ".csv":
-        replace_text(args.output, as_csv(solution))
-    else:
+    if Path(args.output).suffix.lower() != ".csv":
         solution.save(args.output)
+    elif speaks():
+        replace_text(args.output, as_csv(solution))
 
 
 def _report(args: argparse.Namespace, solution: Solution) -> None:
@@ -197,6 +199,8 @@ def _report(args: argparse.Namespace, solution: Solution) -> None:
     from ...solution.store.replacement import replace_text
     from ..page import report_of
 
+    if not speaks():
+        return
     replace_text(args.report, html(report_of(solution, _files(args), args.typed, args.seed)))
 
 
