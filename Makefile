@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MPI_VENV := .venv-mpi
+MPI_STAMP := $(MPI_VENV)/.installed
 SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile clean
+.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi clean
 
 help:
 	@echo "make install      a virtual environment with all that development needs"
@@ -21,6 +23,8 @@ help:
 	@echo "make goldens      do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make fuzz         search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
 	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
+	@echo "make mpi          PETSc, petsc4py and mpi4py in .venv-mpi (Debian 12 or 13, as root; some minutes)"
+	@echo "make test-mpi     the tests on 1, 2 and 3 processes"
 	@echo "make clean        remove the virtual environment and the output"
 
 $(STAMP): pyproject.toml
@@ -67,5 +71,14 @@ fuzz: install
 hostile: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(SEED) --commands 100
 
+$(MPI_STAMP): tools/mpi/install.sh pyproject.toml
+	PYTHON=$(PYTHON) tools/mpi/install.sh $(MPI_VENV)
+	@touch $(MPI_STAMP)
+
+mpi: $(MPI_STAMP)
+
+test-mpi: mpi
+	tools/mpi/run.sh $(MPI_VENV) -m pytest -p no:cacheprovider tests/mpi
+
 clean:
-	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MPI_VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# PETSc, petsc4py and mpi4py in a virtual environment (its path is the argument), on Debian 12 or 13 as root.
+# Debian 12 has a petsc4py that was compiled for NumPy 1, so it is compiled again; that takes some minutes.
+set -euo pipefail
+venv=$1
+python=${PYTHON:-python3}
+command -v apt-get >/dev/null || { echo "make mpi needs apt-get (Debian 12 or 13)" >&2; exit 3; }
+[ "$(id -u)" = 0 ] || { echo "make mpi installs Debian packages and must run as root" >&2; exit 3; }
+. /etc/os-release
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+install() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+if [ "${VERSION_ID:-0}" -ge 13 ]; then
+    install python3-petsc4py python3-slepc4py python3-venv openmpi-bin
+    python3 -m venv --clear --system-site-packages "$venv"
+else
+    install libpetsc-real-dev libslepc-real-dev openmpi-bin gcc libc6-dev
+    "$python" -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --upgrade pip "setuptools<75" wheel "cython<3" "numpy>=2"
+fi
+export PETSC_DIR SLEPC_DIR
+PETSC_DIR=$(find /usr/lib/petscdir -maxdepth 2 -name '*-real' | sort | tail -1)
+SLEPC_DIR=$(find /usr/lib/slepcdir -maxdepth 2 -name '*-real' | sort | tail -1)
+if [ "${VERSION_ID:-0}" -lt 13 ]; then
+    "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps petsc4py==3.18.5
+    # compiled against the headers of petsc4py
+    "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps slepc4py==3.18.2
+fi
+"$venv/bin/python" -m pip install --quiet mpi4py
+"$venv/bin/python" -m pip install --quiet --editable . pytest pytest-timeout "setuptools>=77"
+# petsc4py finds PETSc by these variables
+printf 'PETSC_DIR=%s\nSLEPC_DIR=%s\n' "$PETSC_DIR" "$SLEPC_DIR" >"$venv/petsc.env"
+"$venv/bin/python" -c 'from petsc4py import PETSc; print("PETSc", *PETSc.Sys.getVersion())'
