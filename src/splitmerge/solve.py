@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
 from .planning.choose import choose
+from .planning.decision import Choice
 from .planning.plan import Candidate, Plan
 from .preparation.prepare import bind, setups
 from .preparation.workspace import Workspace
@@ -30,6 +32,7 @@ from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Counts, Products
 from .problem.start import Warm, generator, given_block, is_poor, random_vector, with_random
+from .run.checkpoint import Checkpoint, Saving
 from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
@@ -64,6 +67,7 @@ def solve(
     preconditioner: Any = None,
     diagonal: Any = None,
     interval: tuple[float, float] | None = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
 
@@ -108,6 +112,10 @@ def solve(
         What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
         such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive
         definite); or just the diagonal of an operator. `explain` says so where it was not needed.
+    checkpoint
+        A file for what a later run needs to go on, replaced as a whole every 60 s and when the iteration ends;
+        `Checkpoint(path, seconds=10)` for another interval. `splitmerge.load(path).resume(A, B)` goes on from it. The
+        file remains after the solve. Not with `interval`.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -122,14 +130,14 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
-    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval)
+    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, checkpoint)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
         quick = express(A, B, k, which, tol, certify, began, sigma)
         if quick is not None:
             return quick
     A, B = as_pair(A, B)
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
-    problem = checked(Problem(*asked, None, x0, rng, callback, progress, interval), diagonal)
+    problem = checked(Problem(*asked, None, x0, rng, callback, progress, interval, checkpoint), diagonal)
     mended = mend(A, B, b_policy)
     negate = problem.which == "smallest" and method is not None and not method.subspace
     pencil = Pencil(mended.A, mended.B, negate=negate, equilibrate=True)
@@ -178,17 +186,31 @@ def carried_out(
             problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
         plan = choose(problem, pencil) if prepared is setups else Plan(())
         workspace = Workspace(problem, pencil, plan, rng, X.shape[1], counts, budget=Budget(problem.rule.time_limit))
+        saving = None if problem.checkpoint is None else Saving(problem.checkpoint, began)
         for _, setup in prepared(workspace):
-            run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
+            monitor = Monitor(problem.callback, show)
+            _aim(saving, workspace, setup, monitor, mended)
+            run = Run(bind(setup), problem.rule, monitor, saving)
             workspace.budget.begin()
             verified = verify(run, setup, _moved(X, problem, pencil, workspace.pencil), certify=problem.certify)
             if not verified.reason.failed:
                 break
             X = _start(given_block(problem.x0, problem.k, pencil, mended.dual), pencil, rng)
+        if saving is not None:
+            workspace.decide(Choice.CHECKPOINT, **saving.figures())
         solution = present(
             workspace, setup, run.monitor, verified, mended, began, None, run.iteration.shift, run.seconds
         )
     return accepted(solution)
+
+
+def _aim(saving: Saving | None, workspace: Workspace, setup: Setup, monitor: Monitor, mended: Mended) -> None:
+    """Let checkpoints be those of this set-up."""
+    if saving is not None:
+        # most solves write none
+        from .solution.checkpoint import taker
+
+        saving.begin(taker(saving.checkpoint.path, workspace, setup, monitor, mended, saving.began))
 
 
 def _start(given: Array | None, pencil: Pencil, rng: np.random.Generator) -> Array:
