@@ -43,6 +43,7 @@ from .preconditioners import (
     UserPreconditioner,
 )
 from .problem.pencil import Pencil
+from .run.checkpoint import Checkpoint
 from .run.history import History
 from .run.reason import Reason
 from .run.rules import MaxSeconds, MaxSteps, Residual, Rule, SineAngle, Stagnation
@@ -56,13 +57,13 @@ from .verification.verdict import Verdict
 if _typing.TYPE_CHECKING:
     from . import gallery
     from .io.matrices import read_pair
-    from .solution.store import load
+    from .solution.loading import load
 
 __version__ = "0.1.0"
 
 # Imported by their modules when they are first used: a solve needs no file and no test problem, with which scipy.io and
 # scipy.special come.
-_LATER = {"load": ".solution.store", "read_pair": ".io.matrices"}
+_LATER = {"load": ".solution.loading", "read_pair": ".io.matrices"}
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -81,6 +82,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "Accelerated",
     "Adaptive",
+    "Checkpoint",
     "Cholesky",
     "ConjugateGradient",
     "Diagonal",

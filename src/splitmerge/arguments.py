@@ -13,6 +13,7 @@ from .methods.krylov.accelerated import Accelerated
 from .methods.lobpcg.locally_optimal import LocallyOptimal
 from .preconditioners import Preconditioner, UserDiagonal, UserPreconditioner
 from .problem.problem import ALIASES, WHICH, Problem
+from .run.checkpoint import Checkpoint, as_checkpoint
 from .run.rules import MaxSteps, Residual, Rule
 
 MISPLACED_HINT = (
@@ -32,7 +33,8 @@ def checked(problem: Problem, diagonal: Any) -> Problem:
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
     tol, stop, max_steps = problem.tol, problem.stop, problem.max_steps
     rule = stopping_rule(stop, tol, max_steps)
-    rest = rule, problem.x0, problem.rng, callback, problem.progress, interval
+    checkpoint = None if problem.checkpoint is None else _checkpoint(problem.checkpoint)
+    rest = rule, problem.x0, problem.rng, callback, problem.progress, interval, checkpoint
     asked = problem.A, problem.B, problem.k, end, sigma, method, tol, stop, max_steps
     return Problem(*asked, problem.b_policy, bool(problem.certify), known, *rest)
 
@@ -72,10 +74,22 @@ def _interval(problem: Problem) -> tuple[float, float]:
         raise ValueError(f"interval is ({low:g}, {high:g}); give the lower end first, then the upper one")
     others = {"k": whole(problem.k, "k", 1) != 1, "which": problem.which != "largest"}
     others |= {"sigma": problem.sigma is not None, "x0": problem.x0 is not None}
+    if problem.checkpoint is not None:
+        raise ValueError("checkpoint and interval are both given; slices are not resumed: leave checkpoint out")
     for name, also in others.items():
         if also:
             raise ValueError(f"{name} and interval are both given; all in interval are computed: leave {name} out")
     return low, high
+
+
+def _checkpoint(given: Any) -> Checkpoint:
+    """Where and how often to write; a file that cannot be written is refused now, not after a minute."""
+    # most solves write none
+    from .solution.checkpoint import check_target
+
+    checkpoint = as_checkpoint(given)
+    check_target(checkpoint.path)
+    return checkpoint
 
 
 def _end(end: Any) -> float:

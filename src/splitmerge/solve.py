@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
 from .planning.choose import choose
+from .planning.decision import Choice
 from .planning.plan import Candidate, Plan
 from .preparation.prepare import bind, setups
 from .preparation.workspace import Workspace
@@ -31,6 +33,7 @@ from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Counts, Products
 from .problem.start import Warm, generator, given_block, is_poor, random_vector, with_random
+from .run.checkpoint import Checkpoint, Saving
 from .run.loop import Monitor, Run
 from .run.progress import progress_bar
 from .run.reason import Reason
@@ -66,6 +69,7 @@ def solve(
     diagonal: Any = None,
     interval: tuple[float, float] | None = None,
     comm: Any = None,
+    checkpoint: str | PathLike[str] | Checkpoint | None = None,
 ) -> Solution:
     """The k largest (or smallest, or nearest) eigenpairs of A u = λ B u, A Hermitian and B Hermitian positive definite.
 
@@ -113,6 +117,10 @@ def solve(
         definite); or just the diagonal of an operator. `explain` says so where it was not needed.
     comm
         An MPI communicator over whose processes the matrices of process 0 are distributed (others may give None).
+    checkpoint
+        A file for what a later run needs to go on, replaced as a whole every 60 s and when the iteration ends;
+        `Checkpoint(path, seconds=10)` for another interval. `splitmerge.load(path).resume(A, B)` goes on from it. The
+        file remains after the solve. Not with `interval`.
 
     Raises `NotConverged`, whose `.solution` holds everything computed so far, when the rule is not met. Ctrl-C
     during the iteration returns what is there, with `converged` False.
@@ -127,13 +135,13 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
-    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, comm)
+    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, comm, checkpoint)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
         quick = express(A, B, k, which, tol, certify, began, sigma)
         if quick is not None:
             return quick
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner
-    problem = Problem(*asked, None, x0, rng, callback, progress, interval)
+    problem = Problem(*asked, None, x0, rng, callback, progress, interval, checkpoint)
     if comm is not None or _is_distributed(A):
         return _on_processes(problem, diagonal, comm, began)
     return _on_this_process(problem, diagonal, began)
@@ -164,7 +172,8 @@ def _on_processes(problem: Problem, diagonal: Any, comm: Any, began: float) -> S
     from .distributed.solve import Serial
     from .distributed.solve import solve as solve_distributed
 
-    return solve_distributed(checked(problem, diagonal), comm, began, Serial(solve, carried_out))
+    serial = Serial(solve, carried_out, lambda problem: checked(problem, diagonal))
+    return solve_distributed(problem, comm, began, serial)
 
 
 def _unasked(*options: Any) -> bool:
@@ -205,17 +214,31 @@ def carried_out(
             problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
         plan = choose(problem, pencil) if prepared is setups else Plan(())
         workspace = Workspace(problem, pencil, plan, rng, X.shape[1], counts, budget=Budget(problem.rule.time_limit))
+        saving = None if problem.checkpoint is None else Saving(problem.checkpoint, began)
         for _, setup in prepared(workspace):
-            run = Run(bind(setup), problem.rule, Monitor(problem.callback, show))
+            monitor = Monitor(problem.callback, show)
+            _aim(saving, workspace, setup, monitor, mended)
+            run = Run(bind(setup), problem.rule, monitor, saving)
             workspace.budget.begin()
             verified = verify(run, setup, _moved(X, problem, pencil, workspace.pencil), certify=problem.certify)
             if not verified.reason.failed:
                 break
             X = _start(given_block(problem.x0, problem.k, pencil, mended.dual), pencil, rng)
+        if saving is not None:
+            workspace.decide(Choice.CHECKPOINT, **saving.figures())
         solution = present(
             workspace, setup, run.monitor, verified, mended, began, None, run.iteration.shift, run.seconds
         )
     return accepted(solution)
+
+
+def _aim(saving: Saving | None, workspace: Workspace, setup: Setup, monitor: Monitor, mended: Mended) -> None:
+    """Let checkpoints be those of this set-up."""
+    if saving is not None:
+        # most solves write none
+        from .solution.checkpoint import taker
+
+        saving.begin(taker(saving.checkpoint.path, workspace, setup, monitor, mended, saving.began))
 
 
 def _start(given: Array | None, pencil: Pencil, rng: np.random.Generator) -> Array:

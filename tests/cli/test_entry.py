@@ -48,6 +48,8 @@ class TestHelp:
     def test_examples_run(self, capsys, here, line):
         words = words_of(line)
         small = ["--n", "40"] if words == ["demo"] else []
+        if "--resume" in words:
+            assert main(["solve", "K.mtx", "M.mtx", "-k", "2", "--checkpoint", "run.ckpt", "-q"]) == 0
         assert main(words + small) == 0
         said = capsys.readouterr()
         assert said.err == ""

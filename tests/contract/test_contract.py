@@ -23,6 +23,7 @@ OPTIONS = [
     if name not in ("Method", "Solution", "Objective", "TransformDomain")
 ]
 ARGUMENTS = {"Fixed": (0.5,), "SineAngle": (np.ones(3),), "MaxSeconds": (1.0,), "UserSolve": (np.sqrt,)}
+ARGUMENTS["Checkpoint"] = ("run.ckpt",)
 ARGUMENTS["UserPreconditioner"] = (np.sqrt,)
 
 

@@ -100,7 +100,7 @@ def report(sol, K, M, **more):
         "steps": sol.steps,
         "products": sol.counts.A_products,
         "solves": sol.counts.B_solves,
-        "story": sol.explain(),
+        "choices": [f"{decision.choice.name} {decision.figures}" for decision in sol.decisions],
         "agree": all(others == everywhere[0] for others in everywhere),
         "rows": sol.eigenvectors.shape[0] == K.getLocalSize()[0],
         "history": len(sol.history),
@@ -226,6 +226,69 @@ def kept(path):
     sol.save(path)
     again = sol.resume(tol=1e-10, rng=0)
     report(again, K, M, first=sol.eigenvalues)
+
+
+def interrupted(path, method=None, kill=None):
+    """A solve with checkpoints at every state; process `kill` ends itself in the middle."""
+    K, M = cube(14)
+    products = []
+
+    def callback(state):
+        products.append(state.products.counts.A_products)
+        if kill is not None and kill == RANK and len(products) == 14:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    options = {"k": 4, "which": "smallest", "rng": 0, "callback": callback, "preconditioner": sm.MultiGrid()}
+    sol = sm.solve(K, M, checkpoint=sm.Checkpoint(path, seconds=0), **options)
+    report(sol, K, M)
+
+
+def resumed(path):
+    """Go on from a checkpoint."""
+    K, M = cube(14)
+    loaded = sm.load(path)
+    report(loaded.resume(K, M), K, M, before=loaded.counts.A_products, kind=type(loaded.vectors).__name__)
+
+
+def memory(N, watch=True):
+    """The largest array that is made during a solve, and by how much the process has grown."""
+    import resource
+    import tracemalloc
+
+    K, M = cube(N)
+    sm.solve(*cube(7), k=2, which="smallest", rng=0)  # imports
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if watch:
+        tracemalloc.start()
+    sol = sm.solve(K, M, k=4, which="smallest", rng=0, preconditioner=sm.MultiGrid())
+    peak = tracemalloc.get_traced_memory()[1] if watch else 0
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    say(
+        {
+            "peak": max(COMM.tompi4py().allgather(peak)),
+            "grown": max(COMM.tompi4py().allgather(grown)),
+            "steps": sol.steps,
+        }
+    )
+
+
+def arrays(N):
+    """The longest NumPy array that a process makes during a solve, of those that tracemalloc sees."""
+    import tracemalloc
+
+    K, M = cube(N)
+    limit = int(0.75 * N**3 * 8)
+    found = []
+    tracemalloc.start(12)
+
+    def callback(state):
+        # columns of a block are rows times columns; a single whole vector would be n numbers in one allocation
+        trace = tracemalloc.take_snapshot().traces
+        rows = K.getLocalSize()[0]
+        found.extend(t.size for t in trace if t.size >= limit and t.size % (8 * rows) > 1024)
+
+    sm.solve(K, M, k=3, which="smallest", rng=0, preconditioner=sm.MultiGrid(), callback=callback)
+    say({"found": COMM.tompi4py().gather(found)})
 
 
 if __name__ == "__main__":

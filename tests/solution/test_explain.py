@@ -373,7 +373,7 @@ class TestWords:
     def test_every_choice_is_looked_at_here(self):
         """By the tests of decisions above, in a solve that makes it."""
         seen = {choice for _, _, expected in SOLVES.values() for choice, _ in expected}
-        others = {"WANTED", "WARM_START", "CONJUGATE_GRADIENTS", "BACKEND_ADVICE"}
+        others = {"WANTED", "WARM_START", "RESUMED", "CONJUGATE_GRADIENTS", "BACKEND_ADVICE", "CHECKPOINT"}
         assert seen | others == {choice.name for choice in Choice}
 
     def test_words_have_no_numbers_of_their_own(self):

@@ -22,7 +22,7 @@ COLUMNS = (
 )
 
 
-def report_of(solution: Solution, files: Sequence[str], command: str, seed: int) -> Report:
+def report_of(solution: Solution, files: Sequence[str], command: str, seed: int | None) -> Report:
     """The report of a solution."""
     # reports are shared, so they contain file names without folders
     names = " and ".join(PurePath(file).name for file in files)

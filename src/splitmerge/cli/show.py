@@ -83,7 +83,7 @@ def as_csv(solution: Solution) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(solution: Solution, command: str, seed: int) -> dict[str, Any]:
+def as_json(solution: Solution, command: str, seed: int | None) -> dict[str, Any]:
     """All results except the eigenvectors and the history, which `-o` saves."""
     problem = solution.problem
     asked = {

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from mpi4py import MPI
 
-from ..system.processes import distributed
+from ..system.processes import Opened, distributed
 from ..typing import Array
 
 T = TypeVar("T")
@@ -23,6 +23,16 @@ T = TypeVar("T")
 # Seconds after which the other processes are taken not to have failed, too.
 MEETING_SECONDS = 2.0
 POLL_SECONDS = 0.01
+
+
+# Numbers that process 0 receives at a time.
+NUMBERS_AT_A_TIME = 2**20
+
+
+def _pieces(count: int, columns: int) -> Iterator[tuple[int, int]]:
+    """Ranges of rows."""
+    step = max(NUMBERS_AT_A_TIME // max(columns, 1), 1)
+    return ((start, min(start + step, count)) for start in range(0, count, step))
 
 
 class Communicator:
@@ -37,6 +47,11 @@ class Communicator:
         self.n, self.first, self.count = n, first, count
         self.reductions = 0
         self._pressed = False
+
+    def free(self) -> None:
+        """Release what the communicator takes; every process must call it."""
+        self.comm.Free()
+        self.failed.Free()
 
     def sum(self, local: Array) -> Array:
         """The sum over all processes, entry by entry."""
@@ -71,6 +86,65 @@ class Communicator:
             raise KeyboardInterrupt
         return bool(stopped)
 
+    def collect(self, rows: Array, opened: Opened) -> None:
+        """On process 0, open a consumer of rows and give it those of all processes, in order and in pieces.
+
+        What fails there is raised on all processes.
+        """
+        failure = None
+        if self.rank == 0:
+            failure = self._consumed(rows, opened)
+        else:
+            self._send(rows)
+        failure = self.comm.bcast(failure)
+        if failure is not None:
+            raise failure
+
+    def _consumed(self, rows: Array, opened: Opened) -> Exception | None:
+        """Consume the rows of all processes; after a failure they are received all the same."""
+        failure: Exception | None = None
+        pieces = self._received(rows)
+        try:
+            with opened() as put:
+                for first, piece in pieces:
+                    put(first, piece)
+        except Exception as error:
+            failure = error
+        for _ in pieces:
+            pass
+        return failure
+
+    def _received(self, rows: Array) -> Iterator[tuple[int, Array]]:
+        yield self.first, rows
+        for rank in range(1, self.size):
+            first, count = self.comm.recv(source=rank)
+            for start, stop in _pieces(count, rows.shape[1]):
+                piece = np.empty((stop - start, rows.shape[1]), rows.dtype)
+                self.comm.Recv(piece, source=rank)
+                yield first + start, piece
+
+    def passed_on(self, read: Callable[[int], tuple[Array, int]], crc: int) -> Array:
+        """What each process reads, given the checksum of all before it; an error of one is raised on all."""
+        if self.rank > 0:
+            crc = self.comm.recv(source=self.rank - 1)
+        rows: Array = np.empty((0, 0))
+        failure: Exception | None = None
+        try:
+            rows, crc = read(crc)
+        except (OSError, ValueError) as error:
+            failure = error
+        if self.rank + 1 < self.size:
+            self.comm.send(crc, dest=self.rank + 1)
+        for other in self.comm.allgather(failure):
+            if other is not None:
+                raise other
+        return rows
+
+    def _send(self, rows: Array) -> None:
+        self.comm.send((self.first, rows.shape[0]), dest=0)
+        for start, stop in _pieces(*rows.shape):
+            self.comm.Send(np.ascontiguousarray(rows[start:stop]), dest=0)
+
     @contextmanager
     def solving(self) -> Iterator[None]:
         """Distribute vectors over the processes; what fails on some of them only ends all of them."""
@@ -81,8 +155,7 @@ class Communicator:
             self._meet(error)
             raise
         finally:
-            self.comm.Free()
-            self.failed.Free()
+            self.free()
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:

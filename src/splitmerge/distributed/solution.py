@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from petsc4py import PETSc
 
 from ..solution.solution import Absent, Solution
 from ..typing import Array
+from .communicator import Communicator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +28,7 @@ class DistributedSolution(Solution):
     comm: Any = None
     first: int = 0
     size: int = 0
+    distributed: ClassVar[bool] = True
 
     @property
     def n(self) -> int:
@@ -46,20 +50,28 @@ class DistributedSolution(Solution):
         The rows pass through a temporary file beside it, so that no process holds them all. PETSc's matrices are not
         in the file.
         """
-        comm, error = self.comm.tompi4py(), None
-        folder = Path(path).resolve().parent
-        with tempfile.TemporaryDirectory(dir=folder if comm.rank == 0 and folder.is_dir() else None) as beside:
-            wholes = [_collected(X, self.first, self.size, comm, Path(beside)) for X in (self.eigenvectors, self.spare)]
-            if comm.rank == 0:
-                try:
-                    self._whole(*wholes).save(path)
-                except (OSError, ValueError) as failure:
-                    error = failure
-        error = comm.bcast(error)
-        if error is not None:
-            raise error
+        rows = self.eigenvectors.shape[0]
+        communicator = Communicator(self.comm.tompi4py(), self.size, self.first, rows)
+        spare = np.zeros((rows, 0)) if self.spare is None else self.spare
+        communicator.collect(np.hstack([self.eigenvectors, spare]), lambda: self._whole_file(path))
+        communicator.free()
 
-    def _whole(self, vectors: Array | None, spare: Array | None) -> Solution:
+    @contextmanager
+    def _whole_file(self, path: str | PathLike[str]) -> Iterator[Callable[[int, Array], None]]:
+        """A function that takes rows; at the end they are saved."""
+        k, dtype = self.eigenvectors.shape[1], self.eigenvectors.dtype
+        columns = k + (0 if self.spare is None else self.spare.shape[1])
+        with tempfile.TemporaryDirectory(dir=Path(path).resolve().parent) as folder:
+            place = Path(folder) / "vectors.npy"
+            every: Array = np.lib.format.open_memmap(place, mode="w+", dtype=dtype, shape=(self.size, columns))
+
+            def put(first: int, rows: Array) -> None:
+                every[first : first + rows.shape[0]] = rows
+
+            yield put
+            self._whole(every[:, :k], None if self.spare is None else every[:, k:]).save(path)
+
+    def _whole(self, vectors: Array, spare: Array | None) -> Solution:
         """The solution on one process, with all rows."""
         problem = self.problem
         if problem is not None:
@@ -68,26 +80,6 @@ class DistributedSolution(Solution):
             problem = replace(problem, **absent)
         parts = {part.name: getattr(self, part.name) for part in fields(Solution)}
         return Solution(**parts | {"eigenvectors": vectors, "spare": spare, "problem": problem})
-
-
-def _collected(X: Array | None, first: int, n: int, comm: Any, folder: Path) -> Array | None:
-    """All rows in a file that is mapped into the memory of process 0; None on the others."""
-    if X is None:
-        return None
-    rows = np.ascontiguousarray(X)
-    if comm.rank > 0:
-        comm.send((first, rows.shape[0]), dest=0)
-        comm.Send(rows, dest=0)
-        return None
-    place = folder / f"{len(list(folder.iterdir()))}.npy"
-    whole: Array = np.lib.format.open_memmap(place, mode="w+", dtype=rows.dtype, shape=(n, rows.shape[1]))
-    whole[first : first + rows.shape[0]] = rows
-    for rank in range(1, comm.size):
-        start, count = comm.recv(source=rank)
-        part = np.empty((count, rows.shape[1]), rows.dtype)
-        comm.Recv(part, source=rank)
-        whole[start : start + count] = part
-    return whole
 
 
 def distributed(solution: Solution, A: Any) -> DistributedSolution:

@@ -11,14 +11,18 @@ from petsc4py import PETSc
 
 from ..checks import whole
 from ..errors import NotConverged
+from ..linalg.reductions import column_sizes
 from ..preconditioners import UserDiagonal
 from ..problem.b_policy import Mended
 from ..problem.operator import Operator
 from ..problem.pencil import Pencil
 from ..problem.problem import Problem
+from ..problem.start import Warm
+from ..solution.checkpoint.stored import StoredVectors
 from ..solution.solution import Solution
 from ..solvers import Cholesky
 from ..system.processes import agreed, everywhere
+from ..system.processes import distributed as whole_vectors
 from .communicator import Communicator
 from .layout import gathered, scattered
 from .matrix import adapt
@@ -30,14 +34,15 @@ GATHERED_N = 200
 
 
 class Serial(NamedTuple):
-    """What solves on one process: `solve` itself, and the pipeline behind it."""
+    """What solves on one process: `solve` itself, the pipeline behind it, and the check of its arguments."""
 
     solve: Callable[..., Solution]
     carried_out: Callable[..., Solution]
+    checked: Callable[[Problem], Problem]
 
 
 def solve(problem: Problem, comm: Any, began: float, serial: Serial) -> Solution:
-    """The solution of a checked problem with PETSc matrices, or with those of process 0 and a communicator."""
+    """The solution of a problem with PETSc matrices, or with those of process 0 and a communicator."""
     A, B = problem.A, problem.B
     if not isinstance(A, PETSc.Mat):
         A, B = scattered(A, B, comm)
@@ -46,7 +51,10 @@ def solve(problem: Problem, comm: Any, began: float, serial: Serial) -> Solution
     first, last = A.getOwnershipRange()
     communicator = Communicator(A.getComm().tompi4py(), A.getSize()[0], first, last - first)
     with communicator.solving():
+        problem = serial.checked(problem)
         _check_options(problem)
+        if isinstance(problem.x0, Warm):
+            problem = replace(problem, x0=_own_rows(problem.x0, communicator))
         try:
             solution = _solved(problem, A, B, began, serial)
         except NotConverged as failure:
@@ -73,12 +81,25 @@ def _gathered(problem: Problem, A: Any, B: Any, serial: Serial) -> Solution:
     first, last = A.getOwnershipRange()
     asked = {name: getattr(problem, name) for name in ("k", "which", "sigma", "method", "tol", "stop", "max_steps")}
     asked |= {"certify": problem.certify, "callback": problem.callback, "progress": problem.progress}
+    asked["checkpoint"] = problem.checkpoint if A.getComm().rank == 0 else None
     rng = agreed(int(np.random.default_rng(problem.rng).integers(2**63)))
     whole_A, whole_B = gathered(A), None if B is None else gathered(B)
-    solution = serial.solve(whole_A, whole_B, **asked, rng=rng)
+    with whole_vectors(None):
+        solution = serial.solve(whole_A, whole_B, **asked, rng=rng)
     values, vectors = agreed((solution.eigenvalues, solution.eigenvectors))
     rows = vectors[first:last]
     return replace(solution, eigenvalues=values, eigenvectors=rows, spare=None)
+
+
+def _own_rows(start: Warm, communicator: Communicator) -> Warm | None:
+    """The start with the rows of this process only, and without columns that can be none."""
+    X = start.vectors
+    if isinstance(X, StoredVectors):
+        first, last = communicator.first, communicator.first + communicator.count
+        X = communicator.passed_on(lambda crc: X.rows(first, last, crc), X.crc)
+    sizes = column_sizes(X)
+    X = X[:, np.isfinite(sizes) & (sizes > 0)]
+    return replace(start, vectors=X) if X.shape[1] else None
 
 
 def _check_options(problem: Problem) -> None:

@@ -60,7 +60,7 @@ class Deflation(Iteration):
         self.method, self.products, self.k, self.rng = method, setup.products, setup.k, setup.rng
         self.survey, self.memory, self.shift = setup.survey, setup.memory, setup.survey.shift
         # starts that the user gave may lie in an invariant subspace
-        self.doubtful = setup.given
+        self.doubtful = setup.given and not setup.trusted
         self.starts: list[Array] = []
         self.values: list[float] = []
         self.vectors: list[Array] = []
@@ -217,6 +217,13 @@ class Deflation(Iteration):
         if not self.vectors:
             raise KeyboardInterrupt
         return reason
+
+    def checkpoint(self) -> Array | None:
+        """The vectors found so far, the present iterate, and the starts of the pairs that follow."""
+        state = self.latest if self.doubted is None else self.doubted.state
+        following = len(self.vectors) + (state is not None)
+        X = [*self.vectors, *([] if state is None else [state.x]), *self.starts[following:]]
+        return np.column_stack(X) if X else None
 
     def block(self) -> RitzBlock:
         """The vectors found so far, to be projected again on (A, B)."""

@@ -36,6 +36,10 @@ class Direct(Iteration):
         self.found = direct(self) if self.window is None else within(self.products, *self.window)
         return Reason.RESIDUAL
 
+    def checkpoint(self) -> Array | None:
+        """The vectors, once the decomposition is done."""
+        return None if self.found is None else self.found[1]
+
     def interrupted(self, reason: Reason) -> Reason:
         """There are no pairs before the decomposition is done."""
         if self.found is None:

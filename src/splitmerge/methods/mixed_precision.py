@@ -213,6 +213,10 @@ class MixedPrecision(Iteration):
         unit = RESOLVED_UNITS * float(np.finfo(basis.V.dtype).eps) * basis.radius
         return values.size > 1 and abs(float(values[0] - values[1])) > unit
 
+    def checkpoint(self) -> Array | None:
+        """The present vector: the rounding of single precision perturbs the others of the search in all directions."""
+        return None if self.latest is None else self.latest.x[:, None]
+
     def interrupted(self, reason: Reason) -> Reason:
         """Keep the latest state."""
         if self.latest is None:

@@ -58,6 +58,9 @@ class Setup(NamedTuple):
     given: bool = False
     width: int = 1
     lowest: float | None = None
+    # is the start what an interrupted run had, and did that run begin with random vectors?
+    continued: bool = False
+    trusted: bool = False
     # products after which a search is given up, and whether it is as soon as it is expected to take more
     max_products: float = math.inf
     provisional: bool = False

@@ -12,6 +12,7 @@ class Choice(Enum):
 
     WANTED = auto()
     WARM_START = auto()
+    RESUMED = auto()
     B_POLICY = auto()
     EQUILIBRATED = auto()
     SCALED = auto()
@@ -39,6 +40,7 @@ class Choice(Enum):
     ITERATION = auto()
     STOP = auto()
     BACKEND_ADVICE = auto()
+    CHECKPOINT = auto()
 
 
 @dataclass(frozen=True)

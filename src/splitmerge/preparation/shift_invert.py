@@ -33,7 +33,7 @@ def shift_invert(workspace: Workspace, asked: float) -> Setup:
     """The eigenvalues nearest to σ = `asked` (of the scaled pair) as the largest of (A − σB)⁻¹B by magnitude."""
     pencil, products = workspace.pencil, workspace.products()
     sigma, factor = factorised_near(products.setup, asked, workspace.problem.k, workspace.shifted.get(asked))
-    backend = factor.name if isinstance(factor, SparseShifted) else None
+    backend = getattr(factor, "name", None)
     workspace.decide(Choice.SHIFT_INVERT, sigma=sigma * pencil.unit, backend=backend)
     transform, k = _transform(workspace, products, sigma, factor), workspace.problem.k
     if transform.dimension < k:

@@ -65,6 +65,8 @@ class Workspace:
     def setup(self, products: Products, target: Target, **parts: Any) -> Setup:
         """The set-up for the problem's k pairs."""
         problem, pencil = self.problem, products.pencil
+        if isinstance(problem.x0, Warm):
+            parts |= {"continued": problem.x0.spent is not None, "trusted": problem.x0.trusted}
         if isinstance(problem.x0, Warm) and pencil.inverse is None:
             parts["lowest"] = -problem.x0.shift / abs(pencil.unit)
         if pencil.inverse is not None:

@@ -47,6 +47,11 @@ def adapt(M: Any, name: str, sign: int = 1) -> Operator:
     )
 
 
+def shape_of(M: Any) -> tuple[int, ...]:
+    """The shape of a matrix; PETSc's matrices have a method for it."""
+    return tuple(M.getSize()) if hasattr(M, "getSize") else np.shape(M)
+
+
 def as_pair(A: Any, B: Any, name: str = "B") -> tuple[Any, Any]:
     """A and B with the rows and columns of labelled (pandas) tables in the order of A's rows.
 

@@ -40,6 +40,7 @@ class Problem:
     callback: Callable[..., Any] | None = None
     progress: bool = False
     interval: tuple[float, float] | None = None
+    checkpoint: Any = None
 
     @property
     def given(self) -> bool:

@@ -13,7 +13,7 @@ from ..linalg.reductions import column_sizes
 from ..system.processes import agreed, everywhere
 from ..typing import Array
 from .pencil import Pencil
-from .products import Products
+from .products import Counts, Products
 
 # Relative residual of a start above which it is no better than a random vector.
 POOR_RESIDUAL = 0.05
@@ -32,14 +32,26 @@ class Space(Protocol):
 
 
 @dataclass(frozen=True)
-class Warm:
-    """The start of a resumed solve: the vectors of an earlier solution, best first, and its shift.
+class Spent:
+    """What an interrupted solve, and those before it, had cost."""
 
-    Unlike `x0` of the user, it may hold more than k vectors.
+    steps: int
+    counts: Counts
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Warm:
+    """The start of a resumed solve: the vectors of an earlier solution or of a checkpoint, best first, and its shift.
+
+    Unlike `x0` of the user, it may hold more than k vectors. A checkpoint tells what the interrupted solve had `spent`;
+    `trusted` says that its vectors stem from random ones, for the same end of the spectrum.
     """
 
-    vectors: Array
+    vectors: Any
     shift: float = 0.0
+    spent: Spent | None = None
+    trusted: bool = False
 
 
 def random_vector(space: Space, rng: np.random.Generator) -> Array:
@@ -107,7 +119,7 @@ def given_block(x0: Any, k: int, pencil: Pencil, dual: Any) -> Array | None:
     given = x0.vectors if isinstance(x0, Warm) else x0
     if dual is not None and np.shape(given)[:1] == dual.shape[:1]:
         given = dual.conj().T @ np.asarray(given)
-    X = columns(given, "x0", pencil)
+    X = columns(given, "the start of a resumed solve" if isinstance(x0, Warm) else "x0", pencil)
     if X.shape[1] > k and not isinstance(x0, Warm):
         raise ValueError(f"x0 has shape {np.shape(given)}; give at most one column for each of the k = {k} pairs")
     return X

@@ -91,6 +91,13 @@ class Iteration(ABC):
         """Some vectors beyond the k wanted ones, for a later solve that needs them."""
         return None
 
+    def checkpoint(self) -> Array | None:
+        """The vectors to go on from in another process, the most wanted first; None where there are none yet.
+
+        It changes nothing: the iteration goes on as if it had not been called.
+        """
+        return None
+
     def interrupted(self, reason: Reason) -> Reason:
         """Make the pairs consistent after an exception in the middle of a run, or raise if there are none."""
         return reason

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from ..errors import OutOfTime
 from ..objective.state import State
 from ..system.processes import concluded
+from .checkpoint import Saving
 from .history import History
 from .iteration import Iteration
 from .reason import Reason
@@ -62,10 +63,13 @@ class Monitor:
 
 
 class Run:
-    """An iteration under one stopping rule, one history and one clock; it may be run more than once."""
+    """An iteration under one stopping rule, one history and one clock; it may be run more than once.
 
-    def __init__(self, iteration: Iteration, rule: Rule, monitor: Monitor) -> None:
-        self.iteration, self.rule, self.monitor = iteration, rule, monitor
+    `saving` writes checkpoints of it.
+    """
+
+    def __init__(self, iteration: Iteration, rule: Rule, monitor: Monitor, saving: Saving | None = None) -> None:
+        self.iteration, self.rule, self.monitor, self.saving = iteration, rule, monitor, saving
         self.check: Check = iteration.begin(rule)
         # wall-clock time spent in the iteration itself
         self.seconds = 0.0
@@ -78,11 +82,13 @@ class Run:
             while isinstance(state, State):
                 state = iteration.accept(*self._until_rule(state), self.check)
         except KeyboardInterrupt:
-            return iteration.interrupted(Reason.INTERRUPTED)
+            state = iteration.interrupted(Reason.INTERRUPTED)
         except OutOfTime:
-            return iteration.interrupted(Reason.MAX_SECONDS)
+            state = iteration.interrupted(Reason.MAX_SECONDS)
         finally:
             self.seconds += time.perf_counter() - began
+        if self.saving is not None:
+            self.saving.at_end(iteration)
         return state
 
     def _until_rule(self, state: State) -> tuple[State, Reason]:
@@ -93,6 +99,8 @@ class Run:
                 return last, Reason.DIVERGED
             last = state
             monitor.record(iteration, state)
+            if self.saving is not None:
+                self.saving.at_state(iteration)
             if state.indefinite:
                 return state, Reason.EXHAUSTED
             reason = self._checked(state)

@@ -45,7 +45,7 @@ def present(
     the units of the pencil, if the iteration ran on (A + ηB, B). `searching` is the time of the iteration itself.
     """
     pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
-    bounds, shift = bounds_of(pairs, pencil.n) if bounds is None else bounds, _shift(setup, shift)
+    bounds, shift = bounds_of(pairs, pencil.n) if bounds is None else bounds, user_shift(setup, shift)
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))
@@ -73,13 +73,13 @@ def present(
         method=setup.method,
         b_report=mended.report,
         problem=problem.kept(),
-        spare=None if pairs.spare is None else _coordinates(mended, pencil, pairs.spare).astype(pencil.dtype),
+        spare=None if pairs.spare is None else user_coordinates(mended, pencil, pairs.spare).astype(pencil.dtype),
         decisions=decisions,
     )
 
 
 def _vectors(mended: Mended, pencil: Pencil, pairs: Pairs) -> Array:
-    vectors = _coordinates(mended, pencil, pairs.vectors)
+    vectors = user_coordinates(mended, pencil, pairs.vectors)
     return np.asarray(with_signs(vectors, pencil.length).astype(pencil.dtype, copy=False))
 
 
@@ -99,7 +99,7 @@ def with_signs(vectors: Array, length: Any = 1.0) -> Array:
     return scaled
 
 
-def _coordinates(mended: Mended, pencil: Pencil, X: Array) -> Array:
+def user_coordinates(mended: Mended, pencil: Pencil, X: Array) -> Array:
     """Columns in the user's coordinates, up to normalisation."""
     Q: Any = mended.Q
     X = pencil.vectors_of(X)
@@ -113,7 +113,7 @@ def _counts(workspace: Workspace, setup: Setup) -> Counts:
     return workspace.counts
 
 
-def _shift(setup: Setup, shift: float) -> float:
+def user_shift(setup: Setup, shift: float) -> float:
     """η in the user's units, for the iteration on (A + ηB, B) or on (B, A + ηB)."""
     pencil = setup.products.pencil
     if pencil.inverse is not None:
@@ -128,7 +128,7 @@ def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     wanted = {"k": problem.k, "which": problem.which, "sigma": problem.sigma, "interval": problem.interval}
     opening = [decided(Choice.WANTED, **wanted, n=pencil.n, kinds=kinds, dtype=pencil.dtype)]
     if isinstance(problem.x0, Warm):
-        opening.append(decided(Choice.WARM_START))
+        opening.append(_resumed(problem.x0))
     if mended.report is not None:
         opening.append(decided(Choice.B_POLICY, report=mended.report))
     if pencil.scaling is not None:
@@ -136,6 +136,14 @@ def _opening(workspace: Workspace, mended: Mended) -> list[Decision]:
     elif abs(pencil.A.scale) != 1 or (pencil.B is not None and pencil.B.scale != 1):
         opening.append(decided(Choice.SCALED))
     return opening
+
+
+def _resumed(start: Warm) -> Decision:
+    """The start was an earlier solution, or a checkpoint that tells what it had cost."""
+    spent, columns = start.spent, start.vectors.shape[1]
+    if spent is None:
+        return decided(Choice.WARM_START)
+    return decided(Choice.RESUMED, columns=columns, steps=spent.steps, counts=spent.counts, seconds=spent.seconds)
 
 
 def _closing(problem: Problem, setup: Setup, shift: float) -> list[Decision]:

@@ -168,9 +168,30 @@ def _shifted(decision: Decision) -> str:
     )
 
 
+def _resumed(decision: Decision) -> str:
+    counts, solves = decision["counts"], ""
+    for name, what in (("B_solves", "solves with B"), ("K_solves", "with A − σB")):
+        solves += f", {getattr(counts, name)} {what}" * (getattr(counts, name) > 0)
+    return (
+        f"Resumed from a checkpoint: {decision['columns']} vectors, which had cost {decision['steps']} steps, "
+        f"{counts.A_products} products with A{solves} and {decision['seconds']:.3g} s. The figures below are those of "
+        f"this run alone."
+    )
+
+
+def _checkpoint(decision: Decision) -> str:
+    path, written, failure = decision["path"], decision["written"], decision["failure"]
+    times = f"{written} time{'s' * (written != 1)}"
+    told = f"The checkpoint {path} was written {times}, the last time after {decision['last']:.3g} s."
+    if not written:
+        told = f"No checkpoint was written to {path}."
+    return told if failure is None else f"{told} Writing it then failed: {failure.rstrip('.')}."
+
+
 WORDS: dict[Choice, Words] = {
     Choice.WANTED: _wanted,
     Choice.WARM_START: lambda _: "The start was the vectors of an earlier solution.",
+    Choice.RESUMED: _resumed,
     Choice.B_POLICY: lambda decision: str(decision["report"]),
     Choice.EQUILIBRATED: lambda _: "The diagonal of B spans more than two decades, so the pair was equilibrated.",
     Choice.SCALED: lambda _: "The entries are of extreme size: the pair was scaled by powers of two.",
@@ -214,4 +235,5 @@ WORDS: dict[Choice, Words] = {
     ),
     Choice.STOP: lambda decision: f"The stopping rule was {decision['rule']!r}.",
     Choice.BACKEND_ADVICE: lambda decision: str(decision["advice"]),
+    Choice.CHECKPOINT: _checkpoint,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -117,6 +117,8 @@ class Solution:
     told: tuple[str, ...] | None = field(repr=False, default=None)
     problem: Problem | None = field(repr=False, default=None)
     spare: Array | None = field(repr=False, default=None)
+    # are the vectors the rows of one process?
+    distributed: ClassVar[bool] = False
 
     @property
     def n(self) -> int:

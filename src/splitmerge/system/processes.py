@@ -7,8 +7,8 @@ for ever. On one process, all functions here return what they are given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
@@ -17,6 +17,8 @@ import numpy as np
 from ..typing import Array
 
 T = TypeVar("T")
+# Opens what takes ranges of rows, given the number of the first.
+Opened = Callable[[], AbstractContextManager[Callable[[int, Array], None]]]
 
 
 class Processes(Protocol):
@@ -25,6 +27,7 @@ class Processes(Protocol):
     n: int
     first: int
     count: int
+    rank: int
 
     def sum(self, local: Array) -> Array:
         """The sum over all processes, entry by entry."""
@@ -41,6 +44,9 @@ class Processes(Protocol):
     def concluded(self, stops: bool) -> bool:
         """Does a process stop? KeyboardInterrupt on all of them if one was interrupted."""
 
+    def collect(self, rows: Array, opened: Opened) -> None:
+        """On process 0, open a consumer of rows and give it those of all processes, in order and in pieces."""
+
 
 _current: ContextVar[Processes | None] = ContextVar("processes", default=None)
 # The processes of the solve that is running, or None on a single process.
@@ -48,8 +54,8 @@ current = _current.get
 
 
 @contextmanager
-def distributed(processes: Processes) -> Iterator[None]:
-    """Let vectors be distributed over these processes within the block."""
+def distributed(processes: Processes | None) -> Iterator[None]:
+    """Let vectors be distributed over these processes within the block, or be whole for None."""
     token = _current.set(processes)
     try:
         yield

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # Default number of eigenpairs, as in eigsh.
 DEFAULT_PAIR_COUNT = 6
+DEFAULT_SEED = 0
+# The default relative residual norm, as in `solve`.
+DEFAULT_TOL = 1e-8
 POLICIES = ("error", "ridge", "restrict")
 
 EXAMPLES = """\
@@ -24,6 +27,8 @@ EXAMPLES = """\
   splitmerge solve K.mtx M.mtx --interval 0 2.5           all eigenvalues from 0 to 2.5, with proof
   splitmerge solve K.mtx M.mtx -o modes.npz --quiet       save all results for splitmerge.load
   splitmerge solve K.mtx M.mtx --method split-merge --inner cg --preconditioner diagonal -k 1
+  splitmerge solve K.mtx M.mtx --checkpoint run.ckpt      write a checkpoint every minute
+  splitmerge solve K.mtx M.mtx --resume run.ckpt          go on from it, with the options that it remembers
   splitmerge solve K.mtx M.mtx --json                     machine-readable output"""
 
 
@@ -38,6 +43,7 @@ def add(subparsers: Any) -> None:
     add_pair(parser)
     _add_question(parser)
     _add_method(parser)
+    _add_checkpoint(parser)
     _add_output(parser)
     add_common(parser)
     parser.set_defaults(run=run)
@@ -49,7 +55,7 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
         "-k", type=int, metavar="N", help=f"number of eigenpairs (default: min({DEFAULT_PAIR_COUNT}, n))"
     )
     which = ("largest", "smallest", "magnitude", "ends")
-    group.add_argument("--which", choices=which, default="largest", help="part of the spectrum (default: largest)")
+    group.add_argument("--which", choices=which, help="part of the spectrum (default: largest)")
     group.add_argument("--sigma", type=float, metavar="S", help="eigenvalues nearest to S (shift-invert)")
     group.add_argument(
         "--interval",
@@ -58,12 +64,11 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
         metavar=("A", "B"),
         help="all eigenvalues from A to B, e.g. 0 2.5 or -inf 10 (spectrum slicing)",
     )
-    group.add_argument("--tol", type=float, default=1e-8, metavar="T", help="relative residual norm (default: 1e-8)")
+    group.add_argument("--tol", type=float, metavar="T", help="relative residual norm (default: 1e-8)")
     group.add_argument("--certify", action="store_true", help="verify by inertia counts that no eigenvalue is missing")
     group.add_argument(
         "--b-policy",
         choices=POLICIES,
-        default="error",
         help="for the largest of a singular B: raise an error, add a ridge, or leave infinity out (default: error)",
     )
 
@@ -81,7 +86,18 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--preconditioner", metavar="NAME", help="diagonal, incomplete-cholesky or multigrid")
     group.add_argument("--max-steps", type=int, metavar="N", help="stop after N steps per eigenpair")
     group.add_argument("--max-seconds", type=float, metavar="S", help="stop after S seconds, excluding set-up")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random start (default: 0)")
+    group.add_argument("--seed", type=int, metavar="N", help="seed of the random start (default: 0)")
+
+
+def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("checkpoints")
+    group.add_argument("--checkpoint", metavar="FILE", help="write what a later run needs to go on, e.g. to run.ckpt")
+    group.add_argument(
+        "--checkpoint-every", type=float, metavar="S", help="seconds between two checkpoints (default: 60)"
+    )
+    group.add_argument(
+        "--resume", metavar="FILE", help="go on from a checkpoint or a saved solution; options given here win"
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -100,8 +116,10 @@ def run(args: argparse.Namespace) -> int:
     from ..names import build
 
     method, hint = build(args.method, args.inner, args.inner_steps, args.preconditioner)
-    if args.seed < 0:
+    if args.seed is not None and args.seed < 0:
         raise Mistake(f"argument --seed: {args.seed} is negative; give 0 or more")
+    if args.seed is None and args.resume is None:
+        args.seed = DEFAULT_SEED
     comm = communicator()
     A, B = read(args) if comm is None else read_distributed(args.A, args.B, comm)
     solution = _solve(args, A, B, method, hint)
@@ -121,34 +139,64 @@ def run(args: argparse.Namespace) -> int:
 
 def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> Solution:
     """The solution, converged or not."""
-    from ... import MaxSeconds, NotConverged, NotPositiveDefinite, Residual
+    from ... import NotConverged, NotPositiveDefinite
+    from ...problem.adapt import shape_of
+    from ...solution.loading import load
+    from ...solution.solution import Solution
     from ...solve import solve
 
-    stop = None if args.max_seconds is None else Residual(args.tol) | MaxSeconds(args.max_seconds)
-    bar = sys.stderr is not None and sys.stderr.isatty() and not (args.quiet or args.no_progress)
+    given = _given(args, method, hint)
     try:
-        return solve(
-            A,
-            B,
-            _pair_count(args, A.getSize()[0] if hasattr(A, "getSize") else A.shape[0]),
-            which=args.which,
-            sigma=args.sigma,
-            method=method,
-            tol=args.tol,
-            stop=stop,
-            max_steps=args.max_steps,
-            rng=args.seed,
-            b_policy=args.b_policy,
-            certify=args.certify,
-            progress=bar,
-            preconditioner=hint,
-            interval=None if args.interval is None else tuple(args.interval),
-        )
+        if args.resume is None:
+            count = _pair_count(args, shape_of(A)[0])
+            return solve(A, B, **{"k": count} | given | _stopping(args, DEFAULT_TOL))
+        loaded = load(args.resume, A, B)
+        if isinstance(loaded, Solution):
+            given.setdefault("rng", DEFAULT_SEED)
+        tol = DEFAULT_TOL if loaded.problem is None else loaded.problem.tol
+        return loaded.resume(**given | _stopping(args, tol))
     except NotConverged as failure:
         return failure.solution
     except NotPositiveDefinite as error:
-        more = "; use --b-policy restrict or ridge" if args.b_policy == "error" and B is not None else ""
+        more = "; use --b-policy restrict or ridge" if args.b_policy in (None, "error") and B is not None else ""
         raise Mistake(f"{error}{more}") from error
+
+
+def _given(args: argparse.Namespace, method: Any, hint: Any) -> dict[str, Any]:
+    """The arguments of `solve` that are on the command line; others have their defaults, or are remembered."""
+    from ... import Checkpoint
+
+    bar = sys.stderr is not None and sys.stderr.isatty() and not (args.quiet or args.no_progress)
+    checkpoint = None
+    if args.checkpoint is not None:
+        every = {} if args.checkpoint_every is None else {"seconds": args.checkpoint_every}
+        checkpoint = Checkpoint(args.checkpoint, **every)
+    options = {
+        "k": args.k,
+        "which": args.which,
+        "sigma": args.sigma,
+        "method": method,
+        "max_steps": args.max_steps,
+        "rng": args.seed,
+        "b_policy": args.b_policy,
+        "certify": True if args.certify else None,
+        "preconditioner": hint,
+        "interval": None if args.interval is None else tuple(args.interval),
+        "checkpoint": checkpoint,
+    }
+    given = {name: value for name, value in options.items() if value is not None} | {"progress": bar}
+    # the name of the default method is None, too
+    return given if args.method is None else given | {"method": method}
+
+
+def _stopping(args: argparse.Namespace, tol: float) -> dict[str, Any]:
+    """The tolerance and the rule on the command line; `tol` is that of the rule where none is given."""
+    from ... import MaxSeconds, Residual
+
+    given = {} if args.tol is None else {"tol": args.tol}
+    if args.max_seconds is None:
+        return given
+    return given | {"stop": Residual(args.tol if args.tol is not None else tol) | MaxSeconds(args.max_seconds)}
 
 
 def _pair_count(args: argparse.Namespace, n: int) -> int:
@@ -168,6 +216,10 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_writable(args.output, "-o", (args.A, args.B))
     if args.report is not None:
         check_writable(args.report, "--report", (args.A, args.B, args.output))
+    if args.checkpoint is not None:
+        check_writable(args.checkpoint, "--checkpoint", (args.A, args.B, args.output, args.report))
+    elif args.checkpoint_every is not None:
+        raise Mistake("--checkpoint-every is for --checkpoint only; omit it, or give both")
 
 
 def _keep(args: argparse.Namespace, solution: Solution) -> list[str]:

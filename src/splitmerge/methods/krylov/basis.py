@@ -25,6 +25,9 @@ from .recurrence import Recurrence
 
 # Rows rotated at a time in a restart, which bounds the memory of the copy.
 ROTATED_ROWS = 256
+# Columns for each vector of a start that an interrupted run has left. The residuals of its Ritz vectors all lie along
+# its waiting block, so only the start and its products need room.
+CONTINUED_ROOM = 2
 
 
 class Basis(Recurrence):
@@ -184,6 +187,23 @@ class Basis(Recurrence):
         if 0 < length < math.inf:
             y *= 1 / length
         return np.asarray(y)[:, None]
+
+    def restart_size(self, k: int) -> int:
+        """How many Ritz vectors a restart keeps for k wanted ones."""
+        return min(k + max(2, 2 * (self.capacity - k) // 5), self.capacity - 2 * self.width)
+
+    def kept(self, k: int) -> Array | None:
+        """The Ritz vectors that a restart would keep, in the coordinates of the transform.
+
+        At most as many as a basis of this capacity can begin with, and as cost half of the products so far when they
+        are multiplied again. Unlike `ritz`, this changes nothing.
+        """
+        most = min(self.restart_size(k), (self.capacity - k) // CONTINUED_ROOM, self.products // 2)
+        count = min(max(k, most), self.size)
+        if count == 0 or self.V.shape[1] == 0:
+            return None
+        values, S = self._eigh(count)
+        return self.vectors(S[:, self.target.order(values)[:count]])
 
     def settle(self) -> None:
         """Let the waiting block be the whole basis, when a run ends before its first products are complete."""

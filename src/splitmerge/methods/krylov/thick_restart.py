@@ -14,7 +14,8 @@ from ...problem.start import random_vector
 from ...typing import Array
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
-from .basis import Basis
+from .basis import CONTINUED_ROOM, Basis
+from .probe import outside, unseen_distance
 from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
@@ -26,6 +27,9 @@ EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
 MIN_PROBE_STEPS = 12
 # A probe makes at most this multiple of the basis size in products.
 MAX_PROBE_BASES = 20
+
+# Columns of the basis for each vector of a start whose residuals have as many directions.
+START_ROOM = 4
 
 # From a random vector, the first Rayleigh–Ritz projection is made after this many products, unless n is small.
 FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
@@ -57,7 +61,8 @@ class ThickRestart(SubspaceIteration):
         capacity = 2 * self.k + extra if max_basis is None else max_basis
         self.companions = setup.companions
         # a new start with all k vectors takes 3k columns
-        least = max(self.k + 4 * (setup.width + self.companions), 3 * self.k)
+        room = CONTINUED_ROOM if setup.continued else START_ROOM
+        least = max(self.k + room * (setup.width + self.companions), 3 * self.k)
         self.basis = Basis(self.transform, max(capacity, least), self.target, setup.rng)
         if setup.lowest is not None:
             self.basis.known = setup.lowest
@@ -66,6 +71,8 @@ class ThickRestart(SubspaceIteration):
         # projections in a row that rounding alone has changed, the least error so far, and when it was reached
         self.idle, self.best = 0, (math.inf, 0)
         self.check_cost = _check_cost(self.transform.n, self.k, sparse=self.products.A.kind == "sparse")
+        # is the start to come what an interrupted run had?
+        self.continued = setup.continued
         # is the start a random vector, in which nothing is visible at first?
         self.blind = not setup.given
         # the residual or sine to reach, and after how many products the last projection was how far from it
@@ -105,6 +112,12 @@ class ThickRestart(SubspaceIteration):
         self.advances, self.best = 0, (math.inf, 0)
         self.basis.start(X)
         self.advance()
+        width = max((self.basis.capacity - self.k) // START_ROOM, 1)
+        continued, self.continued = self.continued, False
+        if continued and self.basis.width > width:
+            # these were no Ritz vectors of this pair, and their residuals leave no room
+            self.basis.start(self.vectors(width))
+            self.advance()
 
     def advance(self) -> None:
         """Expand the basis by some products, then Rayleigh–Ritz."""
@@ -174,10 +187,15 @@ class ThickRestart(SubspaceIteration):
     def _restart(self) -> None:
         basis = self.basis
         values, S, errors = basis.ritz(basis.size)
-        keep = min(self.k + max(2, 2 * (basis.capacity - self.k) // 5), basis.capacity - 2 * basis.width)
+        keep = basis.restart_size(self.k)
         self._keep_given()
         basis.restart(values[:keep], S[:, :keep])
         self.values, self.S, self.errors = values[:keep], np.eye(keep), errors[:keep]
+
+    def checkpoint(self) -> Array | None:
+        """The Ritz vectors that a restart would keep."""
+        Y = self.basis.kept(self.k)
+        return None if Y is None else self.transform.monitored().leave(Y)
 
     def _keep_given(self) -> None:
         """Compute the vectors of states that are still referenced, before their basis is overwritten."""
@@ -260,7 +278,7 @@ class ThickRestart(SubspaceIteration):
         if basis.complete:
             return False
         low, high = self.target.window(self.values[:k])
-        known = _outside(self.values[:k], low - slack.low, high + slack.high)
+        known = outside(self.values[:k], low - slack.low, high + slack.high)
         self.best = math.inf, 0
         self._keep_given()
         with self._monitored():
@@ -268,7 +286,7 @@ class ThickRestart(SubspaceIteration):
             start = basis.products
             for _ in self.unrecorded():
                 # the vectors of another copy of a known value mix with the known ones: only a count tells
-                if _outside(self.values, low - slack.low, high + slack.high) > known:
+                if outside(self.values, low - slack.low, high + slack.high) > known:
                     return True
                 if self._decided(start, low, high, slack):
                     return False
@@ -282,7 +300,7 @@ class ThickRestart(SubspaceIteration):
         values, errors = self.values[k:], self.errors[k:]
         top, bottom = int(np.argmax(values)), int(np.argmin(values))
         steps = basis.products - start
-        unseen = _unseen(steps, self.transform.n, values[top] - values[bottom]) if steps < start else 0.0
+        unseen = unseen_distance(steps, self.transform.n, values[top] - values[bottom]) if steps < start else 0.0
         doubt = np.maximum(errors, unseen)
         above = values[top] + doubt[top] > high and doubt[top] > slack.high
         below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack.low
@@ -306,16 +324,3 @@ def _check_cost(n: int, k: int, *, sparse: bool) -> int:
     else:
         cost = CHECK_COST_ONE * (256 / n) ** 2 if k == 1 else CHECK_COST_SEVERAL * (512 / n) ** 2
     return max(1, min(round(cost), CHECK_COST_ONE if k == 1 and not sparse else MAX_CHECK_COST))
-
-
-def _outside(values: Array, low: float, high: float) -> int:
-    return int(((values < low) | (values > high)).sum())
-
-
-def _unseen(steps: int, n: int, spread: float) -> float:
-    """How far beyond its Ritz values an eigenvalue may lie after this many steps, except for one start in a thousand.
-
-    By the bound of Kuczyński and Woźniakowski (see `largest_eigenvalue`).
-    """
-    root = math.log(1.648e3 * math.sqrt(n)) / (2 * steps - 1)
-    return spread * root**2 / (1 - root**2) if root < 1 else math.inf

@@ -176,6 +176,10 @@ class Lobpcg(SubspaceIteration):
         """The Ritz vectors beyond the k wanted ones."""
         return self.span.S[:, self.k : self.values.size].copy() if self.values.size > self.k else None
 
+    def checkpoint(self) -> Array | None:
+        """The block with its guard vectors."""
+        return self.vectors(self.values.size) if self.values.size else None
+
     def renewal(self) -> Array:
         """The vectors to start again with."""
         return self.vectors(self.values.size)

@@ -30,17 +30,22 @@ ENTRIES = {
 
 
 def parsed(text: bytes) -> dict[str, Any]:
-    """The entries of the header, of our format and version, none missing and none too many."""
+    """The entries of the header of a solution."""
+    return named(text, FORMAT, VERSION, ENTRIES)
+
+
+def named(text: bytes, form: str, version: int, names: Collection[str]) -> dict[str, Any]:
+    """The entries of a header, of this format and version, none missing and none too many."""
     with foreign("its header is not JSON"):
         said = json.loads(text)
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
-        raise UnreadableFile("it is not a solution of splitmerge")
+    if not isinstance(said, dict) or said.get("format") != form:
+        raise UnreadableFile(f"it is not a {form.rpartition(' ')[2]} of splitmerge")
     if "version" not in said:
         raise UnreadableFile("it has no 'version'")
-    if not is_whole(said["version"]) or said["version"] != VERSION:
+    if not is_whole(said["version"]) or said["version"] != version:
         shown = quoted(repr(said["version"]))
-        raise UnreadableFile(f"it is of version {shown}, and this library reads version {VERSION}; solve again")
-    return _entries(said, ENTRIES, "header")
+        raise UnreadableFile(f"it is of version {shown}, and this library reads version {version}; solve again")
+    return entries_of(said, names, "header")
 
 
 def is_whole(value: Any, least: int = 0) -> bool:
@@ -57,16 +62,16 @@ def is_real(value: Any) -> bool:
 
 def facts(said: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a `Solution` that the header holds, except the problem."""
-    reason = _checked(said, "reason", lambda name: isinstance(name, str) and name in Reason.__members__)
-    story = _checked(said, "story", lambda lines: isinstance(lines, list) and all(isinstance(x, str) for x in lines))
+    reason = checked(said, "reason", lambda name: isinstance(name, str) and name in Reason.__members__)
+    story = checked(said, "story", lambda lines: isinstance(lines, list) and all(isinstance(x, str) for x in lines))
     return {
-        "converged": _checked(said, "converged", lambda value: isinstance(value, bool)),
+        "converged": checked(said, "converged", lambda value: isinstance(value, bool)),
         "reason": Reason[reason],
-        "steps": _checked(said, "steps", is_whole),
-        "counts": _counts(said["counts"]),
+        "steps": checked(said, "steps", is_whole),
+        "counts": counts_of(said["counts"]),
         "seconds": Seconds(**_numbers(said["seconds"], Seconds, "seconds", lambda x: is_real(x) and x >= 0)),
         "verdict": _verdict(said["verdict"]),
-        "shift": float(_checked(said, "shift", is_real)),
+        "shift": float(checked(said, "shift", is_real)),
         "method": decoded(said["method"], "method", Method),
         "b_report": None if said["b_report"] is None else _b_report(said["b_report"]),
         "told": tuple(story),
@@ -77,15 +82,15 @@ def question(said: Any, n: int) -> dict[str, Any]:
     """The fields of a `Problem` that the header holds, except A and B."""
     # a file of an earlier version has neither preconditioner nor interval
     said = {"preconditioner": None, "interval": None, **said} if isinstance(said, dict) else said
-    said = _entries(said, {"A", "B", *WORDS, *OPTIONS}, "problem")
-    interval = _checked(said, "interval", lambda ends: ends is None or _is_interval(ends))
-    _checked(said, "k", lambda k: is_whole(k, 1 if interval is None else 0) and k <= n)
-    _checked(said, "which", lambda which: _is_word(which, (*WHICH, *ALIASES)))
-    _checked(said, "sigma", lambda sigma: sigma is None or is_real(sigma))
-    _checked(said, "tol", lambda tol: is_real(tol) and tol > 0)
-    _checked(said, "max_steps", lambda steps: steps is None or is_whole(steps, 1))
-    _checked(said, "b_policy", lambda policy: _is_word(policy, POLICIES))
-    _checked(said, "certify", lambda certify: isinstance(certify, bool))
+    said = entries_of(said, {"A", "B", *WORDS, *OPTIONS}, "problem")
+    interval = checked(said, "interval", lambda ends: ends is None or _is_interval(ends))
+    checked(said, "k", lambda k: is_whole(k, 1 if interval is None else 0) and k <= n)
+    checked(said, "which", lambda which: _is_word(which, (*WHICH, *ALIASES)))
+    checked(said, "sigma", lambda sigma: sigma is None or is_real(sigma))
+    checked(said, "tol", lambda tol: is_real(tol) and tol > 0)
+    checked(said, "max_steps", lambda steps: steps is None or is_whole(steps, 1))
+    checked(said, "b_policy", lambda policy: _is_word(policy, POLICIES))
+    checked(said, "certify", lambda certify: isinstance(certify, bool))
     options = {name: decoded(said[name], name, KINDS[name]) for name in OPTIONS}
     words = {name: said[name] for name in WORDS}
     return words | {"interval": None if interval is None else (float(interval[0]), float(interval[1]))} | options
@@ -100,14 +105,15 @@ def _is_word(value: Any, words: Collection[str]) -> bool:
     return isinstance(value, str) and value in words
 
 
-def _checked(said: Mapping[str, Any], name: str, fits: Callable[[Any], bool]) -> Any:
+def checked(said: Mapping[str, Any], name: str, fits: Callable[[Any], bool]) -> Any:
+    """The entry of that name, if it fits."""
     value = said[name]
     if not fits(value):
         raise UnreadableFile(f"its {name} is {quoted(repr(value))}, which is of a wrong type or out of range")
     return value
 
 
-def _entries(said: Any, names: Collection[str], what: str) -> dict[str, Any]:
+def entries_of(said: Any, names: Collection[str], what: str) -> dict[str, Any]:
     """The entries, if they are exactly those of these names."""
     if not isinstance(said, dict):
         raise UnreadableFile(f"its {what} is {quoted(repr(said))}; named entries are needed")
@@ -121,12 +127,13 @@ def _entries(said: Any, names: Collection[str], what: str) -> dict[str, Any]:
 
 
 def _numbers(said: Any, kind: Any, what: str, fits: Callable[[Any], bool]) -> dict[str, Any]:
-    said = _entries(said, [field.name for field in fields(kind)], what)
-    return {name: _checked(said, name, fits) for name in said}
+    said = entries_of(said, [field.name for field in fields(kind)], what)
+    return {name: checked(said, name, fits) for name in said}
 
 
-def _counts(said: Any) -> Counts:
-    said = _entries(said, [field.name for field in fields(Counts)], "counts")
+def counts_of(said: Any) -> Counts:
+    """The counts, all of them whole numbers."""
+    said = entries_of(said, [field.name for field in fields(Counts)], "counts")
     phases: dict[str, Any] = {
         name: Tally(**_numbers(said[name], Tally, f"counts of {name}", is_whole)) for name in ("setup", "monitoring")
     }
@@ -143,9 +150,9 @@ def _verdict(said: Any) -> Verdict:
 
 
 def _b_report(said: Any) -> BReport:
-    said = _entries(said, [field.name for field in fields(BReport)], "b_report")
-    _checked(said, "policy", lambda policy: _is_word(policy, POLICIES))
-    _checked(said, "ridge", lambda ridge: is_real(ridge) and ridge >= 0)
-    _checked(said, "rank", is_whole)
-    _checked(said, "dropped", is_whole)
+    said = entries_of(said, [field.name for field in fields(BReport)], "b_report")
+    checked(said, "policy", lambda policy: _is_word(policy, POLICIES))
+    checked(said, "ridge", lambda ridge: is_real(ridge) and ridge >= 0)
+    checked(said, "rank", is_whole)
+    checked(said, "dropped", is_whole)
     return BReport(**said)

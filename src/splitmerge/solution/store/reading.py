@@ -26,23 +26,7 @@ WHOLE_COLUMNS = ("pair", "step", "products")
 
 
 def load(path: str | PathLike[str], A: Any = None, B: Any = None) -> Solution:
-    """The solution that `Solution.save` wrote to `path`; A and B replace, or stand in for, the matrices in the file.
-
-    Operators have no entries to be saved: to resume their solution, give them here. A file that is broken, or none of
-    ours, is refused with a ValueError.
-
-    >>> import os, tempfile
-    >>> import splitmerge as sm
-    >>> sol = sm.solve(*sm.gallery.synthetic_pair(64, kappa_B=10, rng=0), k=2)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "pairs.sol")
-    ...     sol.save(path)
-    ...     again = sm.load(path)
-    >>> bool((again.eigenvectors == sol.eigenvectors).all()), again.reason.name
-    (True, 'RESIDUAL')
-    >>> again.resume(k=4).eigenvalues.shape
-    (4,)
-    """
+    """The solution that `Solution.save` wrote to `path`; A and B replace, or stand in for, the matrices in the file."""
     shown = os.fspath(path)
     try:
         arrays = _read(path)

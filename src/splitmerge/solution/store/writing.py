@@ -36,16 +36,20 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "b_report": None if solution.b_report is None else asdict(solution.b_report),
         "problem": None if solution.problem is None else _taken_down(solution.problem, arrays),
     }
-    text = json.dumps(header, default=_plain_number).encode()
+    text = json.dumps(header, default=plain_number).encode()
     with replaced(path) as file:
         np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
 
 
 def _taken_down(problem: Problem, arrays: dict[str, Array]) -> dict[str, Any]:
     """The problem for the header; the entries of A and B go to `arrays`."""
+    return options_of(problem) | {name: _entries(getattr(problem, name), name, arrays) for name in ("A", "B")}
+
+
+def options_of(problem: Problem) -> dict[str, Any]:
+    """What was asked for, without A and B."""
     said = {name: getattr(problem, name) for name in WORDS}
-    said |= {name: encoded(getattr(problem, name)) for name in OPTIONS}
-    return said | {name: _entries(getattr(problem, name), name, arrays) for name in ("A", "B")}
+    return said | {name: encoded(getattr(problem, name)) for name in OPTIONS}
 
 
 def _entries(M: Any, name: str, arrays: dict[str, Array]) -> Any:
@@ -61,7 +65,7 @@ def _entries(M: Any, name: str, arrays: dict[str, Array]) -> Any:
     return {"absent": f"a {type(M).__name__} of shape {tuple(M.shape)} without entries"}
 
 
-def _plain_number(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """For json: NumPy's numbers as Python's."""
     if isinstance(value, np.generic):
         return value.item()
