@@ -25,11 +25,15 @@ def sound(told, truth, tol=1e-8):
     assert (np.array(told["recomputed"])[wanted] <= 1.1 * tol).all()
 
 
-def on_all(program, name="solve", **options):
-    """What 1, 2 and 3 processes say; they must take the same steps, give or take one."""
+def on_all(program, name="solve", apart=1, **options):
+    """What 1, 2 and 3 processes say; their steps may be `apart`.
+
+    A Krylov space shows further copies of a multiple eigenvalue once rounding, which depends on the number of
+    processes, has brought them in.
+    """
     every = [program(ranks, name, **options) for ranks in RANKS]
     steps = [told["steps"] for told in every]
-    assert max(steps) - min(steps) <= 1
+    assert max(steps) - min(steps) <= apart
     assert len({told["verdict"] for told in every}) == 1
     return every
 
@@ -52,7 +56,7 @@ def test_other_ends(program, which):
 
 def test_the_smallest_by_a_factorisation(program):
     truth = exact_cube(12)[:10]
-    for told in on_all(program, pair=("cube", 12), options={"k": 10, "which": "smallest", "rng": 0}):
+    for told in on_all(program, apart=3, pair=("cube", 12), options={"k": 10, "which": "smallest", "rng": 0}):
         sound(told, truth)
         assert any("SHIFT_INVERT" in choice and "MUMPS" in choice for choice in told["choices"])
 
@@ -104,8 +108,7 @@ def test_certified_smallest_of_lobpcg(program):
 def test_split_merge_takes_the_steps_of_one_process(program):
     K, M = tridiagonal(600)
     options = {"k": 2, "rng": 0, "tol": 1e-6, "method": SPLIT_MERGE}
-    method = sm.SplitMerge(inner=sm.ConjugateGradient(500))
-    serial = sm.solve(K, M, k=2, rng=0, tol=1e-6, method=method)
+    serial = sm.solve(K, M, k=2, rng=0, tol=1e-6, method=sm.SplitMerge())
     for told in on_all(program, pair=("line", 600), options=options):
         sound(told, serial.eigenvalues, tol=1e-6)
         assert abs(told["steps"] - serial.steps) <= 1
@@ -114,7 +117,7 @@ def test_split_merge_takes_the_steps_of_one_process(program):
 def test_three_identical_cubes(program):
     """Every eigenvalue threefold, and those of a cube threefold again."""
     truth = exact_cube(9, copies=3)
-    for told in on_all(program, pair=("cube", 9, 3), options={"k": 12, "rng": 0}):
+    for told in on_all(program, apart=10, pair=("cube", 9, 3), options={"k": 12, "rng": 0}):
         sound(told, truth[::-1][:12])
     told = program(2, "solve", pair=("cube", 9, 3), options={"k": 12, "which": "smallest", "rng": 0, "certify": True})
     sound(told, truth[:12])

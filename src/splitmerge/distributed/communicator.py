@@ -127,18 +127,30 @@ class Communicator:
         """What each process reads, given the checksum of all before it; an error of one is raised on all."""
         if self.rank > 0:
             crc = self.comm.recv(source=self.rank - 1)
-        rows: Array = np.empty((0, 0))
+
+        def read_and_pass_on() -> Array:
+            following = crc
+            try:
+                rows, following = read(crc)
+            finally:
+                if self.rank + 1 < self.size:
+                    self.comm.send(following, dest=self.rank + 1)
+            return rows
+
+        return self.together(read_and_pass_on)
+
+    def together(self, function: Callable[[], T]) -> T:
+        """What the function returns; an error of one process is raised on all."""
+        result: list[T] = []
         failure: Exception | None = None
         try:
-            rows, crc = read(crc)
+            result.append(function())
         except (OSError, ValueError) as error:
             failure = error
-        if self.rank + 1 < self.size:
-            self.comm.send(crc, dest=self.rank + 1)
         for other in self.comm.allgather(failure):
             if other is not None:
                 raise other
-        return rows
+        return result[0]
 
     def _send(self, rows: Array) -> None:
         self.comm.send((self.first, rows.shape[0]), dest=0)

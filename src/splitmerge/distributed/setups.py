@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from ..errors import NotPositiveDefinite
-from ..linalg.cholesky import indefinite
 from ..linalg.lanczos import PlainLanczos, largest_eigenvalue
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..methods.setup import Setup
-from ..planning.decision import Choice
 from ..planning.plan import Candidate, Engine, Map
 from ..preconditioners import MultiGrid
 from ..preparation import matrix_free
 from ..preparation.prepare import prepare
 from ..preparation.shift_invert import shift_invert
-from ..preparation.solver import EXACT_CG_TOL, steps_of_a_solve, tell_solver
+from ..preparation.solver import tell_solver
 from ..preparation.swap import ETA_GROWTH
 from ..preparation.workspace import Workspace
 from ..problem.operator import Operator, plus
 from ..problem.start import random_vector
 from ..problem.target import Target
-from ..solvers import ConjugateGradient
+from ..solvers import ConjugateGradient, InnerSolver
 from ..system.processes import everywhere
 from ..transforms import standard
-from ..typing import Array
-from .factor import MumpsFactor
+from .solver import EXACT_TOL, DistributedSolve, factored
 
 # The smallest of a pair up to this n are found by factorising A, of a larger one by LOBPCG and multigrid.
 FACTORISED_N = 20_000
-# B is factorised where conjugate gradients take more steps than this.
-MAX_CG_STEPS = 200
 # Lanczos steps that may show that a mass matrix is positive definite, and the clearance that they must show.
 DEFINITE_STEPS, CLEARANCE = 60, 1e-3
 
@@ -45,10 +39,7 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     method = problem.method
     opening = len(workspace.decisions)
     if method is not None and not method.subspace:
-        candidate = Candidate(Engine.DEFLATION)
-        setup = prepare(candidate, workspace)
-        assert setup is not None
-        yield candidate, setup
+        yield Candidate(Engine.DEFLATION), _deflation(workspace)
     elif problem.sigma is not None:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, problem.sigma / pencil.unit)
     elif problem.which == "smallest":
@@ -65,53 +56,28 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         yield Candidate(Engine.KRYLOV, target=target), _largest(workspace, target)
 
 
+def _deflation(workspace: Workspace) -> Setup:
+    """One pair after the other by a method of first order, or by Lanczos."""
+    problem = workspace.problem
+    if problem.method.inner is None:
+        workspace.problem = replace(problem, method=replace(problem.method, inner=DistributedSolve()))
+    setup = prepare(Candidate(Engine.DEFLATION), workspace)
+    workspace.problem = problem
+    assert setup is not None
+    return setup
+
+
 def _largest(workspace: Workspace, target: Target) -> Setup:
-    """Thick-restart Lanczos with solves by conjugate gradients, or by MUMPS where these take long."""
+    """Thick-restart Lanczos, with solves by conjugate gradients or MUMPS."""
     problem, products = workspace.problem, workspace.products()
-    inner = None if problem.method is None else problem.method.inner
-    solver = None
-    if products.B is not None:
-        inner = inner or ConjugateGradient(None, problem.preconditioner, tol=EXACT_CG_TOL)
-        own = problem.preconditioner is not None or getattr(problem.method, "inner", None) is not None
-        slow = not own and products.B.known and steps_of_a_solve(products.setup, inner, MAX_CG_STEPS) == math.inf
-        solver = _factor_of_B(products.B) if slow else inner.prepare(products.setup)
-        if slow:
-            workspace.decide(Choice.SOLVER, solver="an LDLᴴ factorisation of B", backend="MUMPS")
-        else:
-            tell_solver(workspace, products, inner, solver)
-    else:
-        tell_solver(workspace, products, None, None)
+    inner: InnerSolver | None = None if problem.method is None else problem.method.inner
+    if products.B is not None and inner is None:
+        hint = problem.preconditioner
+        inner = DistributedSolve() if hint is None else ConjugateGradient(None, hint, tol=EXACT_TOL)
+    solver = None if products.B is None or inner is None else inner.prepare(products.setup)
+    tell_solver(workspace, products, None if products.B is None else inner, solver)
     products = products.solving(solver)
     return workspace.krylov(products, target, transform=standard(products))
-
-
-class _FactorOfB:
-    """MUMPS as a solver for B."""
-
-    def __init__(self, factor: MumpsFactor) -> None:
-        self.factor = factor
-
-    def solve(self, b: Array, guess: Array | None, B_guess: Array | None) -> tuple[Array, Array]:
-        """B⁻¹b and b."""
-        return self.factor.solve(b), b
-
-    def solve_block(self, R: Array) -> tuple[Array, Array]:
-        """The columns one by one."""
-        return np.array([self.factor.solve(r) for r in R.T]).T, R
-
-
-def _factor_of_B(B: Operator) -> _FactorOfB:
-    """B factorised; `NotPositiveDefinite` if it is not positive definite."""
-    assert B.entries is not None
-    try:
-        factor = B.entries.factorised()
-    except ZeroDivisionError:
-        raise NotPositiveDefinite(
-            "B is singular to working precision; on several processes it must be positive definite"
-        ) from None
-    if factor.negative:
-        raise indefinite(f"it has {factor.negative} negative eigenvalues")
-    return _FactorOfB(factor)
 
 
 def _nearest(workspace: Workspace, sigma: float) -> Setup:
@@ -166,7 +132,7 @@ def check_B(workspace: Workspace) -> None:
             "be positive definite"
         )
     if not _surely_definite(B):
-        _factor_of_B(B)
+        factored(B)
     workspace.semidefinite = False
 
 

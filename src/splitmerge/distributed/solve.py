@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -48,10 +49,25 @@ def solve(problem: Problem, comm: Any, began: float, serial: Serial) -> Solution
         A, B = scattered(A, B, comm)
     elif B is not None and not isinstance(B, PETSc.Mat):
         raise ValueError(f"A is a PETSc matrix, but B is a {type(B).__name__}; give both as PETSc matrices")
+    try:
+        return _on_communicator(problem, A, B, began, serial)
+    finally:
+        _clean_up(A.getComm())
+
+
+def _clean_up(comm: Any) -> None:
+    """Free the matrices and factors of the solve, which all processes must do together and before PETSc ends."""
+    gc.collect()
+    if hasattr(PETSc, "garbage_cleanup"):
+        PETSc.garbage_cleanup(comm)
+
+
+def _on_communicator(problem: Problem, A: Any, B: Any, began: float, serial: Serial) -> Solution:
     first, last = A.getOwnershipRange()
     communicator = Communicator(A.getComm().tompi4py(), A.getSize()[0], first, last - first)
     with communicator.solving():
-        problem = serial.checked(problem)
+        asked = problem
+        problem = communicator.together(lambda: serial.checked(asked))
         _check_options(problem)
         if isinstance(problem.x0, Warm):
             problem = replace(problem, x0=_own_rows(problem.x0, communicator))

@@ -126,7 +126,7 @@ def _for_operator(
     # products per CG step, without solves and with them
     without = math.inf if small else _products_without_solves(n, k, target, hint)
     solving = 2 * expected_products(n, k)
-    steps = steps_of_a_solve(
+    steps = _steps_of_a_solve(
         workspace.products(pencil).setup, inner, min(MAX_CG_STEPS, forming / min(without, solving))
     )
     if steps * solving <= min(forming, steps * without):
@@ -148,7 +148,7 @@ def _is_small(pencil: Pencil) -> bool:
     return pencil.B is not None and pencil.B.matrix is not None and pencil.n <= FORMED_N
 
 
-def steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
+def _steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
     """Steps of conjugate gradients of one solve with B; infinite if more than `most`.
 
     Where a quarter of them does not nearly reach a quarter of the digits, the rest is not tried.
