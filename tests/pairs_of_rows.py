@@ -4,10 +4,13 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
+# The sides of a brick with simple eigenvalues, and those of a cube.
+BRICK, CUBE = (1.0, 1.3, 1.7), (1.0, 1.0, 1.0)
 
-def line(N):
+
+def line(N, length=1.0):
     """Stiffness and mass matrix of linear elements on an interval with fixed ends."""
-    h = 1 / (N + 1)
+    h = length / (N + 1)
     off = np.ones(N - 1)
     K = sp.diags_array([-off, np.full(N, 2.0), -off], offsets=[-1, 0, 1]) / h
     M = sp.diags_array([off, np.full(N, 4.0), off], offsets=[-1, 0, 1]) * (h / 6)
@@ -21,11 +24,10 @@ def spread(F, G, H, first, last, N):
     return part[first - low * N * N : last - low * N * N]
 
 
-def exact_cube(N, copies=1):
-    """The eigenvalues of trilinear elements on a cube, ascending."""
-    K, M = line(N)
-    w = sl.eigh(K.toarray(), M.toarray(), eigvals_only=True)
-    return np.repeat(np.sort((w[:, None, None] + w[None, :, None] + w[None, None, :]).ravel()), copies)
+def exact_cube(N, copies=1, sides=CUBE):
+    """The eigenvalues of trilinear elements on a cube or brick, ascending."""
+    u, v, w = (sl.eigh(*(M.toarray() for M in line(N, side)), eigvals_only=True) for side in sides)
+    return np.repeat(np.sort((u[:, None, None] + v[None, :, None] + w[None, None, :]).ravel()), copies)
 
 
 def tridiagonal(n, low=0.0):

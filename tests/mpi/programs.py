@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from petsc4py import PETSc
 
 import splitmerge as sm
-from pairs_of_rows import body, line, spread, tridiagonal
+from pairs_of_rows import BRICK, CUBE, body, line, spread, tridiagonal
 
 COMM = PETSc.COMM_WORLD
 RANK, SIZE = COMM.rank, COMM.size
@@ -30,9 +30,9 @@ def matrix(rows_of, n):
     return PETSc.Mat().createAIJ(((last - first, n), (last - first, n)), csr=csr, comm=COMM)
 
 
-def cube(N, copies=1):
-    """Trilinear elements on a cube, or on several of them: every process makes its own rows."""
-    K, M = line(N)
+def cube(N, copies=1, sides=CUBE):
+    """Trilinear elements on a cube or brick, or on several of them: every process makes its own rows."""
+    (K1, M1), (K2, M2), (K3, M3) = (line(N, side) for side in sides)
     n = N**3
 
     def rows(*terms):
@@ -49,7 +49,8 @@ def cube(N, copies=1):
 
         return made
 
-    return matrix(rows((K, M, M), (M, K, M), (M, M, K)), copies * n), matrix(rows((M, M, M)), copies * n)
+    K, M = rows((K1, M2, M3), (M1, K2, M3), (M1, M2, K3)), rows((M1, M2, M3))
+    return matrix(K, copies * n), matrix(M, copies * n)
 
 
 def given(A, B=None):
@@ -69,6 +70,7 @@ def from_file(name):
 
 PAIRS = {
     "cube": cube,
+    "brick": lambda N: cube(N, sides=BRICK),
     "body": lambda N: given(*body(N)),
     "file": from_file,
     "line": lambda n, low=0.0: given(*tridiagonal(n, low)),

@@ -6,7 +6,7 @@ import scipy.linalg as sl
 
 import splitmerge as sm
 from data import path_of
-from pairs_of_rows import body, exact_cube, tridiagonal
+from pairs_of_rows import BRICK, body, exact_cube, tridiagonal
 
 RANKS = (1, 2, 3)
 
@@ -39,8 +39,8 @@ def on_all(program, name="solve", apart=1, **options):
 
 
 def test_the_largest(program):
-    truth = exact_cube(11)[::-1][:10]
-    for told in on_all(program, pair=("cube", 11), options={"k": 10, "rng": 0}):
+    truth = exact_cube(11, sides=BRICK)[::-1][:10]
+    for told in on_all(program, pair=("brick", 11), options={"k": 10, "rng": 0}):
         sound(told, truth)
         assert told["verdict"] == "probed"
 
@@ -55,8 +55,8 @@ def test_other_ends(program, which):
 
 
 def test_the_smallest_by_a_factorisation(program):
-    truth = exact_cube(12)[:10]
-    for told in on_all(program, apart=3, pair=("cube", 12), options={"k": 10, "which": "smallest", "rng": 0}):
+    truth = exact_cube(12, sides=BRICK)[:10]
+    for told in on_all(program, pair=("brick", 12), options={"k": 10, "which": "smallest", "rng": 0}):
         sound(told, truth)
         assert any("SHIFT_INVERT" in choice and "MUMPS" in choice for choice in told["choices"])
 
@@ -83,8 +83,8 @@ MULTIGRID, SPLIT_MERGE, LOBPCG = (_Named(f"sm.{name}()") for name in ("MultiGrid
 
 
 def test_next_to_a_shift_with_a_count(program):
-    every = exact_cube(10)
-    for told in on_all(program, pair=("cube", 10), options={"k": 5, "sigma": 200.0, "certify": True, "rng": 0}):
+    every = exact_cube(10, sides=BRICK)
+    for told in on_all(program, pair=("brick", 10), options={"k": 5, "sigma": 200.0, "certify": True, "rng": 0}):
         assert told["verdict"] == "certified"
         sound(told, nearest_to(200, told, every))
 
@@ -135,8 +135,8 @@ def test_a_free_body_has_six_zero_modes(program):
 
 
 def test_a_shell_matrix(program):
-    for told in on_all(program, pair=("cube", 9), options={"k": 3, "rng": 0}, shell=True):
-        sound(told, exact_cube(9)[::-1][:3])
+    for told in on_all(program, pair=("brick", 9), options={"k": 3, "rng": 0}, shell=True):
+        sound(told, exact_cube(9, sides=BRICK)[::-1][:3])
 
 
 def test_a_small_pair_is_gathered(program):
