@@ -537,6 +537,22 @@ def test_residuals_in_single_precision_are_those_of_the_values_that_are_returned
     assert sol.residuals[0] == pytest.approx(residual, rel=1e-3)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_residuals_in_single_precision_are_those_of_the_vectors_that_are_returned(dtype, weighted):
+    rng = np.random.default_rng(2)
+    A = rng.standard_normal((300, 300)) + 1j * rng.standard_normal((300, 300))
+    A = ((A + A.conj().T) / 2).astype(dtype) if dtype is np.complex64 else np.asarray((A + A.T).real, dtype)
+    B = np.diag(10 ** rng.uniform(-2, 2, 300)).astype(dtype) if weighted else None
+    sol = sm.solve(A, B, k=3, rng=0)
+    A, U, values = A.astype(complex), sol.eigenvectors.astype(complex), sol.eigenvalues.astype(float)
+    BU = U if B is None else B @ U
+    level = np.linalg.norm(A, 1) + np.abs(values) * (1 if B is None else np.linalg.norm(B, 1))
+    least = np.finfo(np.float32).eps ** 0.5 * level * np.linalg.norm(U, axis=0)
+    sizes = np.maximum(np.abs(values) * np.linalg.norm(BU, axis=0), least)
+    assert sol.residuals == pytest.approx(np.linalg.norm(A @ U - BU * values, axis=0) / sizes, rel=1e-2)
+
+
 class TestGivenStart:
     """An eigenvector of λ₂ as the start: a loose tolerance or a limit of steps ended the run that was to leave it."""
 

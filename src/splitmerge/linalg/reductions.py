@@ -124,6 +124,14 @@ def leading_entries(X: Array) -> Array:
     return local if processes is None else processes.leading(local)
 
 
+def phases(X: Array) -> Array:
+    """For each column the number of modulus 1 that makes its entry of largest magnitude positive; 1 for zeros."""
+    leading = leading_entries(X)
+    sizes = np.abs(leading)
+    # vectors of a run that failed may be zero
+    return np.where(sizes == 0, 1.0, sizes / np.where(sizes == 0, 1.0, leading))
+
+
 def extent(x: Array) -> int:
     """The length of the whole vector of which x are the rows of this process."""
     processes = current()

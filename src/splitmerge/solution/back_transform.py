@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import idamax, isamax
 
-from ..linalg.reductions import leading_entries
+from ..linalg.reductions import phases
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
 from ..preparation.workspace import Workspace
@@ -87,10 +87,7 @@ def with_signs(vectors: Array, length: Any = 1.0) -> Array:
     """Columns times `length` (a number, or one for each of them), the entry of largest magnitude made positive."""
     scaled: Array = np.multiply(vectors, length, order="F")
     if scaled.dtype.char not in "df" or current() is not None:
-        leading = leading_entries(scaled)
-        sizes = np.abs(leading)
-        # vectors of a run that failed may be zero
-        scaled *= np.where(sizes == 0, 1.0, sizes / np.where(sizes == 0, 1.0, leading))
+        scaled *= phases(scaled)
         return scaled
     first = idamax if scaled.dtype.char == "d" else isamax
     for x in scaled.T:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor, singular
-from ..linalg.reductions import column_dots, column_norms
+from ..linalg.reductions import column_dots, column_norms, phases
 from ..linalg.rounding import ROUNDING_UNITS, relative
 from ..methods.setup import Inverse, Setup
 from ..problem.products import Products
@@ -156,6 +156,9 @@ def measured_columns(products: Products, columns: Array | Images, inverse: Inver
     """Rayleigh quotients, residual norms and error norms of these vectors, whose products may be known."""
     known = columns if isinstance(columns, Images) and columns.X.dtype == products.dtype else None
     given = columns.X if isinstance(columns, Images) else columns
+    if products.dtype.char == "F":
+        # a change of phase after the rounding would be rounded again
+        given = given * phases(products.pencil.vectors_of(given))
     # the result may be rounded to single precision, so the rounded vectors are verified
     vectors = given.astype(products.dtype, copy=False).astype(np.result_type(products.dtype, np.float64), copy=False)
     count, pencil = vectors.shape[1], products.pencil
