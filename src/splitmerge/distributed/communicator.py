@@ -45,7 +45,6 @@ class Communicator:
         self.failed = comm.Dup()
         self.rank, self.size = self.comm.rank, self.comm.size
         self.n, self.first, self.count = n, first, count
-        self.reductions = 0
         self._pressed = False
 
     def free(self) -> None:
@@ -62,7 +61,6 @@ class Communicator:
         return self._reduced(local, MPI.MAX)
 
     def _reduced(self, local: Array, operation: Any) -> Array:
-        self.reductions += 1
         if self.size == 1:
             return local
         result = np.array(local, order="C")

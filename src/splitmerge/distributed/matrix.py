@@ -82,11 +82,19 @@ class PetscEntries:
 
     def factorised(self) -> MumpsFactor:
         """The factors of an indefinite M, with their inertia; ZeroDivisionError where it is singular."""
+        # earlier factors take memory until then
+        free_garbage(self.mat.getComm())
         return MumpsFactor(self.own())
 
     def multigrid(self, near_null: Array | None) -> Callable[[Array], Array]:
         """A cycle of GAMG."""
         return gamg(self.own(), near_null)
+
+
+def free_garbage(comm: Any) -> None:
+    """Free PETSc objects that Python has dropped, which all processes must do together: petsc4py only lists them."""
+    if hasattr(PETSc, "garbage_cleanup"):
+        PETSc.garbage_cleanup(comm)
 
 
 def largest_entry(mat: Any) -> float:

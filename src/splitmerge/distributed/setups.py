@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +44,11 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     elif problem.sigma is not None:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, problem.sigma / pencil.unit)
     elif problem.which == "smallest":
-        matrix_free_first = isinstance(method, LocallyOptimal) or problem.preconditioner is not None
-        if not pencil.known or matrix_free_first or pencil.n > FACTORISED_N:
+        asked = isinstance(method, LocallyOptimal) or problem.preconditioner is not None
+        if not pencil.known or asked or (method is None and pencil.n > FACTORISED_N):
             yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
             del workspace.decisions[opening:]
-        if pencil.known and method is None:
+        if pencil.known and not asked:
             yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
     elif isinstance(method, LocallyOptimal):
         yield Candidate(Engine.LOBPCG), matrix_free.largest(workspace, pencil)
@@ -95,15 +96,21 @@ def _below(workspace: Workspace) -> float:
     size = (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
     eta = pencil.eps**0.5 * size
     for growth in ETA_GROWTH:
-        K = plus(pencil.A, eta, pencil.B)
-        assert K.entries is not None
-        try:
-            if K.entries.factorised().negative == 0:
-                return -float(eta)
-        except ZeroDivisionError:
-            pass
+        factor = _factor_of(plus(pencil.A, eta, pencil.B))
+        if factor is not None and factor.negative == 0:
+            workspace.shifted[-float(eta)] = factor
+            return -float(eta)
         eta *= growth * growth
     raise NotPositiveDefinite(f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite")
+
+
+def _factor_of(K: Operator) -> Any:
+    """K factorised; None where it is singular."""
+    assert K.entries is not None
+    try:
+        return K.entries.factorised()
+    except ZeroDivisionError:
+        return None
 
 
 def _smallest(workspace: Workspace) -> Setup:

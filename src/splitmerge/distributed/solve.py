@@ -26,7 +26,7 @@ from ..system.processes import agreed, everywhere
 from ..system.processes import distributed as whole_vectors
 from .communicator import Communicator
 from .layout import gathered, scattered
-from .matrix import adapt
+from .matrix import adapt, free_garbage
 from .setups import setups
 from .solution import distributed
 
@@ -52,14 +52,9 @@ def solve(problem: Problem, comm: Any, began: float, serial: Serial) -> Solution
     try:
         return _on_communicator(problem, A, B, began, serial)
     finally:
-        _clean_up(A.getComm())
-
-
-def _clean_up(comm: Any) -> None:
-    """Free the matrices and factors of the solve, which all processes must do together and before PETSc ends."""
-    gc.collect()
-    if hasattr(PETSc, "garbage_cleanup"):
-        PETSc.garbage_cleanup(comm)
+        # also what is part of a cycle: a shell matrix must not outlive PETSc
+        gc.collect()
+        free_garbage(A.getComm())
 
 
 def _on_communicator(problem: Problem, A: Any, B: Any, began: float, serial: Serial) -> Solution:

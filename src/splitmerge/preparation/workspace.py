@@ -17,7 +17,6 @@ from ..problem.problem import Problem
 from ..problem.products import BSolver, Counts, Products
 from ..problem.start import Warm
 from ..problem.target import Target
-from ..sparse_direct.ldl import SparseShifted
 from ..system.budget import Budget
 
 
@@ -42,7 +41,7 @@ class Workspace:
     provisional: bool = False
     semidefinite: bool | None = None
     # A − σB factorised, by σ
-    shifted: dict[float, SparseShifted] = field(default_factory=dict)
+    shifted: dict[float, Any] = field(default_factory=dict)
     checked_shift: bool = False
 
     def __post_init__(self) -> None:
