@@ -148,6 +148,46 @@ def refused(pair, options, spoil=None):
     say({"texts": COMM.tompi4py().gather(text)})
 
 
+def spoilt(spoil, options):
+    """The message for matrices that are not what they must be, on the rows of the last process only."""
+    K, M = (mat.copy() for mat in cube(9))
+    last = K.getSize()[0] - 1
+    A = M if spoil == "indefinite" else K
+    if spoil == "layout":
+        n = last + 1
+        rows = n - 100 if RANK == 0 else 100
+        M = PETSc.Mat().createAIJ(((rows, n), (rows, n)), nnz=1, comm=COMM)
+        for i in range(*M.getOwnershipRange()):
+            M[i, i] = 1.0
+        M.assemble()
+    else:
+        if RANK == SIZE - 1:
+            entry = {
+                "unsymmetric": (last, last - 1, 7.0),
+                "nan": (last, last, np.nan),
+                "indefinite": (last, last, -9.0),
+            }
+            A.setValue(*entry[spoil], addv=True)
+        A.assemble()
+    try:
+        sm.solve(K, M, **options)
+        text = None
+    except ValueError as error:
+        text = str(error)
+    say({"texts": COMM.tompi4py().gather(text)})
+
+
+def complex_for_real():
+    """A complex matrix of process 0 for a PETSc of real numbers."""
+    A = tridiagonal(300)[0] * (1 + 0j) + sp.diags_array([1j * np.ones(299), -1j * np.ones(299)], offsets=[1, -1])
+    try:
+        sm.solve(A if RANK == 0 else None, comm=COMM.tompi4py(), k=2)
+        text = "none"
+    except ValueError as error:
+        text = str(error)
+    say({"texts": COMM.tompi4py().gather(text)})
+
+
 def fault(kind):
     """One process fails, stops or is interrupted in the middle."""
     K, M = cube(12)

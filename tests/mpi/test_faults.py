@@ -61,3 +61,24 @@ def test_what_has_no_distributed_meaning_is_refused(program, name):
     }
     told = program(2, "refused", pair=("cube", 9), options=options)
     assert all(text in said for said in told["texts"]), told["texts"]
+
+
+SPOILT = {
+    "not symmetric": ("unsymmetric", "A is not symmetric"),
+    "NaN": ("nan", "A contains NaN"),
+    "indefinite B": ("indefinite", "B is not positive definite"),
+    "another layout": ("layout", "use one layout for both"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILT)
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_bad_matrices_are_refused_on_all_processes(program, name, which):
+    spoil, text = SPOILT[name]
+    told = program(2, "spoilt", spoil=spoil, options={"k": 2, "which": which})
+    assert all(said and text in said for said in told["texts"]), told["texts"]
+
+
+def test_complex_matrices_for_a_real_build(program):
+    told = program(2, "complex_for_real")
+    assert all("real numbers" in said for said in told["texts"])

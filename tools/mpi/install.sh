@@ -26,8 +26,9 @@ if [ "${VERSION_ID:-0}" -lt 13 ]; then
     # compiled against the headers of petsc4py
     "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps slepc4py==3.18.2
 fi
-"$venv/bin/python" -m pip install --quiet mpi4py
-"$venv/bin/python" -m pip install --quiet --editable . pytest pytest-timeout "setuptools>=77"
+# Debian 13 has it
+"$venv/bin/python" -c 'import mpi4py' 2>/dev/null || "$venv/bin/python" -m pip install --quiet mpi4py
+"$venv/bin/python" -m pip install --quiet --editable . pytest "setuptools>=77"
 # petsc4py finds PETSc by these variables
 printf 'PETSC_DIR=%s\nSLEPC_DIR=%s\n' "$PETSC_DIR" "$SLEPC_DIR" >"$venv/petsc.env"
 "$venv/bin/python" -c 'from petsc4py import PETSc; print("PETSc", *PETSc.Sys.getVersion())'

@@ -23,8 +23,6 @@ T = TypeVar("T")
 # Seconds after which the other processes are taken not to have failed, too.
 MEETING_SECONDS = 2.0
 POLL_SECONDS = 0.01
-
-
 # Numbers that process 0 receives at a time.
 NUMBERS_AT_A_TIME = 2**20
 
@@ -121,6 +119,11 @@ class Communicator:
                 self.comm.Recv(piece, source=rank)
                 yield first + start, piece
 
+    def _send(self, rows: Array) -> None:
+        self.comm.send((self.first, rows.shape[0]), dest=0)
+        for start, stop in _pieces(*rows.shape):
+            self.comm.Send(np.ascontiguousarray(rows[start:stop]), dest=0)
+
     def passed_on(self, read: Callable[[int], tuple[Array, int]], crc: int) -> Array:
         """What each process reads, given the checksum of all before it; an error of one is raised on all."""
         if self.rank > 0:
@@ -149,11 +152,6 @@ class Communicator:
             if other is not None:
                 raise other
         return result[0]
-
-    def _send(self, rows: Array) -> None:
-        self.comm.send((self.first, rows.shape[0]), dest=0)
-        for start, stop in _pieces(*rows.shape):
-            self.comm.Send(np.ascontiguousarray(rows[start:stop]), dest=0)
 
     @contextmanager
     def solving(self) -> Iterator[None]:

@@ -43,7 +43,7 @@ def _checked(M: Any, name: str) -> Any:
     if matrix is None:
         raise ValueError(f"{name} is an operator of process 0; give a PETSc shell matrix, or a matrix with entries")
     given: Any = M if sp.issparse(M) else np.asarray(M)
-    return sp.csr_array(given).astype(np.dtype(PETSc.ScalarType))
+    return sp.csr_array(given)
 
 
 def _sent(M: Any, comm: Any) -> Any:
@@ -77,6 +77,8 @@ def _rows(M: Any, first: int, last: int) -> tuple[Array, Array, Array]:
 def from_rows(rows: tuple[Array, Array, Array], count: int, n: int, comm: Any) -> Any:
     """The PETSc matrix of which this process has these rows (indptr, indices, data)."""
     indptr, indices, data = rows
+    if data.dtype.kind == "c" and np.dtype(PETSc.ScalarType).kind != "c":
+        raise ValueError("the matrix is complex, but this PETSc was built for real numbers; use a complex build")
     parts = indptr.astype(PETSc.IntType), indices.astype(PETSc.IntType), data.astype(PETSc.ScalarType)
     return PETSc.Mat().createAIJ(((count, n), (count, n)), csr=parts, comm=comm)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -13,7 +14,7 @@ from ..linalg.reductions import largest, norm, random_vector, vdot
 from ..problem.adapt import check_values
 from ..problem.operator import Operator, safe_scaling
 from ..problem.symmetry import tolerable
-from ..system.processes import current
+from ..system.processes import current, everywhere
 from ..typing import Array
 from .factor import MumpsFactor
 from .multigrid import gamg
@@ -99,7 +100,9 @@ def free_garbage(comm: Any) -> None:
 
 def largest_entry(mat: Any) -> float:
     """max |Mᵢⱼ|; NaN or infinity if M has such an entry."""
-    return largest(np.abs(mat.getValuesCSR()[2]).astype(np.float64))
+    values = mat.getValuesCSR()[2]
+    # the largest over processes is not defined for NaN
+    return largest(np.abs(values)) if everywhere(bool(np.isfinite(values).all())) else math.nan
 
 
 def products_of(mat: Any, factor: float = 1.0) -> Callable[[Array], Array]:
@@ -157,9 +160,10 @@ def adapt(mat: Any, name: str) -> Operator:
         return _adapt_shell(mat, name)
     mat = mat if kind.endswith("qaij") or kind == "mpiaij" else mat.convert("aij")
     size = largest_entry(mat)
-    asymmetry = 0.0
-    if np.isfinite(size) and kind not in SYMMETRIC_FORMATS and not mat.isSymmetric(tolerable(size, DTYPE)):
-        asymmetry = _asymmetry(mat)
+    checks = math.isfinite(size) and kind not in SYMMETRIC_FORMATS
+    # of several processes, each knows about its own rows
+    symmetric = not checks or everywhere(bool(mat.isSymmetric(tolerable(size, DTYPE))))
+    asymmetry = 0.0 if symmetric else _asymmetry(mat)
     check_values(size, asymmetry, DTYPE, name)
     scale = safe_scaling(size, DTYPE, 1)
     return operator_of(PetscEntries(mat, scale), size * scale, scale)
