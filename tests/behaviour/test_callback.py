@@ -121,6 +121,8 @@ KEPT = {
     "a probe that finds a pair": (OPERATORS, {"k": 2, "x0": VECTORS[:, [-3, -2]]}),
     "shift-invert": (OUTLYING, {"k": 3, "sigma": 0.4, "method": sm.Accelerated(max_basis=12)}),
     "the other end": (OUTLYING, {"k": 3, "which": "smallest", "method": sm.Accelerated(max_basis=12)}),
+    "new starts": (pair_of(np.linspace(1, 2, 120), condition=1e10), {"k": 3, "tol": 1e-10}),
+    "mixed precision": ([np.diag(np.linspace(0, 1, 450) ** 2)], {"method": None}),
     "lobpcg": (OPERATORS, {"k": 2, "method": sm.LocallyOptimal(), "x0": VECTORS[:, [-3, -2]]}),
     "lobpcg of a matrix": (OUTLYING, {"k": 3, "method": sm.LocallyOptimal(), "tol": 1e-4}),
     "lanczos": (OUTLYING, {"k": 3, "method": sm.Lanczos(max_basis=6)}),
