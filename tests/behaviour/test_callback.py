@@ -5,10 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import splitmerge as sm
-from checking import METHODS, each_method, each_route, partial
-from pairs import EASY, HARD, slow
+from checking import METHODS, each_method, each_route, operator_of, partial
+from pairs import EASY, HARD, pair_of, slow
 from splitmerge import Reason
 
 
@@ -107,6 +108,47 @@ class TestCallback:
             if isinstance(method, sm.Accelerated):
                 # deflation changes what A stands for, the search does not
                 assert np.vdot(y, A @ y) / np.vdot(y, B @ y) == pytest.approx(value, rel=1e-9)
+
+
+OUTLYING = pair_of(np.r_[np.linspace(0, 1, 147), 3.0, 5.0, 7.0])
+VECTORS = scipy.linalg.eigh(*OUTLYING)[1]
+# as operators they are probed, not counted; from all or from the last of the wanted vectors
+OPERATORS = [operator_of(M) for M in OUTLYING]
+KEPT = {
+    "restarts": (OUTLYING, {"k": 3, "method": sm.Accelerated(max_basis=12)}),
+    "a probe": (OPERATORS, {"k": 2, "x0": np.random.default_rng(0).standard_normal((150, 2))}),
+    "a probe at once": (OPERATORS, {"k": 2, "x0": VECTORS[:, -2:]}),
+    "a probe that finds a pair": (OPERATORS, {"k": 2, "x0": VECTORS[:, [-3, -2]]}),
+    "shift-invert": (OUTLYING, {"k": 3, "sigma": 0.4, "method": sm.Accelerated(max_basis=12)}),
+    "the other end": (OUTLYING, {"k": 3, "which": "smallest", "method": sm.Accelerated(max_basis=12)}),
+    "new starts": (pair_of(np.linspace(1, 2, 120), condition=1e10), {"k": 3, "tol": 1e-10}),
+    "mixed precision": ([np.diag(np.linspace(0, 1, 450) ** 2)], {"method": None}),
+    "lobpcg": (OPERATORS, {"k": 2, "method": sm.LocallyOptimal(), "x0": VECTORS[:, [-3, -2]]}),
+    "lobpcg of a matrix": (OUTLYING, {"k": 3, "method": sm.LocallyOptimal(), "tol": 1e-4}),
+    "lanczos": (OUTLYING, {"k": 3, "method": sm.Lanczos(max_basis=6)}),
+    "plain lanczos": (OUTLYING, {"k": 3, "method": sm.Lanczos(reorthogonalise=False)}),
+    "deflation": (OUTLYING, {"k": 3, "method": sm.SplitMerge()}),
+    "a doubted start": (OUTLYING, {"k": 2, "method": sm.Power(), "x0": VECTORS[:, [-2]], "tol": 1e-5}),
+    "scaled": (tuple(2.0 ** np.arange(-75, 75) * M * 2.0 ** np.arange(-75, 75)[:, None] for M in OUTLYING), {"k": 2}),
+}
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_states_that_are_kept_are_what_they_were(what):
+    """Whether they are read at once or in the end, after restarts, probes and all other pairs."""
+    given, options = KEPT[what]
+    options = {"method": sm.Accelerated(max_basis=20), **options}
+    seen, kept = [], []
+
+    def copied(state):
+        return state.step, state.eigenvalue, state.residual, state.vector.copy(), state.Ax.copy(), state.Bx.copy()
+
+    sm.solve(*given, rng=0, callback=lambda state: seen.append(copied(state)), **options)
+    sm.solve(*given, rng=0, callback=lambda state: kept.append(state), **options)
+    assert len(seen) == len(kept) > 1
+    for before, state in zip(seen, kept, strict=True):
+        for one, other in zip(before, copied(state), strict=True):
+            np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
 
 
 class TestProgress:

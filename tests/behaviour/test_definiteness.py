@@ -15,6 +15,17 @@ NOT_DEFINITE = sm.NotPositiveDefinite
 each_end = pytest.mark.parametrize("which", ["largest", "smallest"])
 
 
+def with_block(n, rows, coupling, dtype=float, spread=1.0):
+    """A definite chain of all but two rows, which are coupled to each other; scaled by powers of two up to `spread`."""
+    unit = 1j if dtype is complex else 1.0
+    chain = np.setdiff1d(np.arange(n), rows)
+    upper = np.zeros((n, n), dtype)
+    upper[chain[:-1], chain[1:]] = -0.3 * unit
+    upper[rows[0], rows[1]] = coupling * unit
+    d = 2.0 ** np.round(np.linspace(0, np.log2(spread), n)[np.random.default_rng(0).permutation(n)])
+    return d[:, None] * (np.eye(n) + upper + upper.conj().T) * d
+
+
 class TestDefiniteness:
     @each_kind
     @pytest.mark.parametrize("row", [0, 2, 5])
@@ -30,6 +41,21 @@ class TestDefiniteness:
         X[:, 4] = X[:, 1]
         message = refuse("^B is not positive definite", pair()[0], kind(X.T @ X), error=NOT_DEFINITE)
         assert re.search(r"pivot [14]\b", message)
+
+    @pytest.mark.parametrize("method", [None, sm.SplitMerge()], ids=["default", "SplitMerge"])
+    @pytest.mark.parametrize("spread", [1.0, 2.0**12], ids=["even", "equilibrated"])
+    @pytest.mark.parametrize("dtype", [float, complex])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+    def test_the_row_is_one_of_a_bad_block(self, kind, dtype, spread, method):
+        """Whatever order the rows are eliminated in, and whatever they are scaled by: it is the user's row."""
+        A = kind(np.diag(np.arange(1.0, 61)))
+        for rows in ([5, 42], [0, 59], [17, 18]):
+            for coupling, bad in ((1.0, "singular"), (1.5, "indefinite")):
+                B = with_block(60, rows, coupling, dtype, spread)
+                message = refuse(bad, A, kind(B), 2, error=NOT_DEFINITE, method=method)
+                pivot, row = map(int, re.search(r"pivot (\d+) \(row (\d+) from 0\)", message).groups())
+                assert pivot == row
+                assert row in rows
 
     @each_kind
     def test_gram_matrix_of_too_few_samples(self, kind):

@@ -12,6 +12,8 @@ from checking import each_method, each_route, honest, partial, short
 from pairs import EASY, HARD, slow
 from splitmerge import MaxSeconds, MaxSteps, Reason, Residual, SineAngle, Stagnation
 
+SLOW = sm.gallery.synthetic_pair(60, 10, rng=0)
+
 
 class TestReason:
     def test_text(self):
@@ -184,6 +186,18 @@ class TestStagnation:
     def test_starts_again_with_each_pair(self, method):
         A = np.diag([8.0, 4.0, 2.0, 1.0, 0.5])
         assert sm.solve(A, None, 4, stop=Residual(1e-10) | Stagnation(10), method=method, rng=0).converged
+
+    @pytest.mark.parametrize(
+        "rule",
+        [Residual(1e-6) | Stagnation(30), (Residual(1e-6) & MaxSteps(1)) | (MaxSteps(1) & Stagnation(30))],
+        ids=["either", "both"],
+    )
+    def test_the_residuals_of_an_earlier_pair_are_forgotten(self, rule):
+        """That of the first is 1e-6 in the end, which those of the next take more than 30 steps to reach."""
+        sol = sm.solve(*SLOW, 3, method=sm.Power(), stop=rule, rng=0)
+        assert sol.converged
+        assert sol.residuals.max() <= 1e-6
+        assert (np.bincount(sol.history.pair) > 60).all()
 
     @each_route
     def test_rule_is_reusable(self, method):

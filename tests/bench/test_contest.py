@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.bench import contest as contests
-from splitmerge.bench import rivals
+from splitmerge.bench import counted, rivals
 from splitmerge.bench.cases import Case, synthetic
 from splitmerge.bench.contest import Challenge, Entry, contest, names, spelled, table
-from splitmerge.bench.external import EXTERNALS
+from splitmerge.bench.external import EXTERNALS, External
+from splitmerge.bench.measure import COUNTS
 
 LARGER = [pytest.param(512, kappa, marks=pytest.mark.slow) for kappa in (5, 50)]
 CELLS = [(256, 3), (256, 10), (256, 100), *LARGER]
@@ -75,6 +77,95 @@ def test_who_fails_or_refuses_is_not_converged(monkeypatch):
     entries = {entry.name: entry for entry in contest(Challenge(A, B, max_seconds=1e-9), chosen)}
     assert "out of luck" in entries["broken"].why
     assert all(entry.outcome == "not converged" and entry.why for entry in entries.values())
+
+
+class Counting(sp.csr_array):
+    """A sparse matrix that counts the columns it is multiplied by."""
+
+    columns = 0
+
+    def __matmul__(self, X):
+        self.columns += X.size // self.shape[1]
+        return sp.csr_array(self) @ X
+
+
+# of A and of B, for the tolerance of lobpcg, which are none of its own
+BEFORE = {"lobpcg": 1, "lobpcg preconditioned": 1}
+SOLVES = {
+    ("eigsh", "largest"): ["B_solves"],
+    ("eigsh", "smallest"): ["B_solves"],
+    ("eigsh sigma=0", "smallest"): ["K_solves"],
+    ("lobpcg preconditioned", "largest"): ["B_solves"],
+    ("lobpcg preconditioned", "smallest"): ["K_solves"],
+}
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("name", ["eigsh", "eigsh sigma=0", "eigh", "lobpcg", "lobpcg preconditioned"])
+def test_counts_of_externals_are_those_that_were_made(name, which, monkeypatch):
+    """Products and solves with A and with B, counted by the matrices and their factors themselves."""
+    A, B = (Counting(M) for M in sm.gallery.mikota_chain(16))
+    solves, made = {}, {}
+
+    def factorised(M):
+        solve, letter = factorise(M), "A" if M is A else "B"
+
+        def counting(X):
+            solves[letter] = solves.get(letter, 0) + X.size // 16
+            return solve(X)
+
+        return counting
+
+    def watched(self, *arguments):
+        solves.clear()
+        A.columns = B.columns = 0
+        answer = count(self, *arguments)
+        made.update({f"{letter}_products": M.columns - BEFORE.get(name, 0) for letter, M in (("A", A), ("B", B))})
+        made.update(B_solves=solves.get("B", 0), K_solves=solves.get("A", 0))
+        return answer
+
+    factorise, count = counted._sparse_solve, External.counted
+    monkeypatch.setattr(counted, "_sparse_solve", factorised)
+    monkeypatch.setattr(External, "counted", watched)
+    (entry,) = contest(Challenge(A, B, 2, which, 1e-5), [name])
+    if name == "eigsh sigma=0" and which == "largest":
+        assert entry.outcome == "absent"
+        return
+    assert entry.outcome == "right"
+    # LAPACK has neither
+    expected = dict.fromkeys(made, 0) if name == "eigh" else made
+    assert {count: getattr(entry, count) for count in made} == expected
+    assert {count for count in ("B_solves", "K_solves") if expected[count]} == {*SOLVES.get((name, which), [])}
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "which", "solving"),
+    [
+        ("splitmerge (default)", None, "largest", "B_solves"),
+        ("splitmerge (default)", None, "smallest", "K_solves"),
+        ("Accelerated", sm.Accelerated(), "smallest", "K_solves"),
+        ("Lanczos", sm.Lanczos(), "largest", "B_solves"),
+        ("Mirror Descent", sm.MirrorDescent(), "largest", "P_solves"),
+        ("LazyEV", rivals.LazyEV(), "largest", "P_solves"),
+        ("Auchmuty Newton", rivals.AuchmutyNewton(), "largest", "K_solves"),
+        ("Rayleigh Quotient Iteration", rivals.RayleighQuotientIteration(), "largest", "K_solves"),
+    ],
+)
+def test_counts_of_methods_are_those_of_their_solves(name, method, which, solving):
+    A, B = sm.gallery.mikota_chain(40)
+    (entry,) = contest(Challenge(A, B, 2, which, 1e-6, seed=3), [name])
+    stop = sm.Residual(1e-6) | sm.MaxSeconds(60)
+    counts = sm.solve(A, B, 2, which=which, method=method, stop=stop, rng=3).counts
+    found = {name: getattr(entry, name) for name in COUNTS}
+    assert found == {name: getattr(counts, name) for name in COUNTS}
+    assert found[solving] > 0
+
+
+def test_every_count_is_in_its_column():
+    entry = Entry("one", "ours", "right", steps=2, A_products=30, B_products=400, B_solves=5000, P_solves=1, K_solves=7)
+    found = table([entry], "caption")
+    shown = dict(zip([column.name for column in found.columns], [cell.key for cell in found.rows[0]], strict=True))
+    assert [shown[head] for head in ("steps", "A", "B", "solves", "shifted")] == [2, 30, 400, 5001, 7]
 
 
 def test_table_shows_every_entry():

@@ -1,5 +1,7 @@
 """The sparse factor of a definite matrix: solves, and what it refuses."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from pairs import grid
+from splitmerge.sparse_direct.backends import superlu
 from splitmerge.sparse_direct.cholesky import SparseFactor
 from strategies import dtypes, normal, seeds, sparse_definite
 
@@ -63,6 +66,28 @@ class TestRefused:
         B[row, row] = value
         with pytest.raises(sm.NotPositiveDefinite, match=rf"pivot {row} "):
             SparseFactor(sp.csr_array(B), triangular=triangular)
+
+    @pytest.mark.parametrize("ordering", ["minimum degree", "nested dissection"])
+    @pytest.mark.parametrize("dtype", [float, complex])
+    @pytest.mark.parametrize("triangular", [False, True])
+    def test_a_singular_block_by_one_of_its_rows(self, triangular, dtype, ordering, monkeypatch):
+        """In the order of B, not in that of the elimination."""
+        if ordering == "nested dissection":
+            pytest.importorskip("pymetis")
+            monkeypatch.setattr(superlu, "NESTED_DISSECTION_MIN_ROWS", 1)
+            monkeypatch.setattr(superlu, "narrow_profile", lambda B: None)
+        rng = np.random.default_rng(0)
+        for _ in range(4):
+            rows = rng.choice(81, 2, replace=False)
+            B = sp.lil_array(grid(9).astype(dtype) + sp.eye_array(81))
+            B[rows, :] = B[:, rows] = 0
+            B[rows, rows] = 3
+            B[rows[0], rows[1]], B[rows[1], rows[0]] = (3j, -3j) if dtype is complex else (3, 3)
+            B = sp.csr_array(B)
+            assert superlu.symmetric_lu(sp.csr_array(B + sp.eye_array(81))).name == f"SuperLU ({ordering})"
+            with pytest.raises(sm.NotPositiveDefinite, match="singular") as caught:
+                SparseFactor(B, triangular=triangular)
+            assert int(re.search(r"row (\d+) from 0", str(caught.value))[1]) in rows
 
     @pytest.mark.parametrize("shift", [1e-8, 1e-2, 1.0])
     def test_an_indefinite_matrix(self, shift):

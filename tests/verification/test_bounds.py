@@ -230,6 +230,32 @@ def test_what_solve_returns_is_bounded(route, dtype):
     assert ratios[:, 1].max() > 0.1
 
 
+def unseen(seed, which):
+    """The ratios to their bounds of three certified pairs, from a start that does not show what follows them.
+
+    The first space holds the first two, a mixture of the third and the fourth, and one of the rest, far from these.
+    """
+    rng, E = np.random.default_rng(seed), np.eye(120)
+    every = np.r_[6 - np.cumsum(rng.uniform(0.1, 0.7, 4)), rng.uniform(0, 1, 116)]
+    every = every if which == "largest" else 7 - every
+    angle, tol = 10 ** rng.uniform(-2, -0.5), 10 ** rng.uniform(-2, -1)
+    x0 = np.column_stack([E[0] + math.cos(angle) * E[2] + math.sin(angle) * E[3], E[1] + E[4]])
+    sol = sm.solve(np.diag(every), k=3, which=which, method=sm.Accelerated(), tol=tol, x0=x0, certify=True, rng=0)
+    assert sol.verdict == "certified"
+    sines = []
+    for vector, cluster in zip(sol.eigenvectors.T, sol.clusters, strict=True):
+        sines.append(np.linalg.norm(np.delete(vector, np.flatnonzero(sol.clusters == cluster))))
+    return (np.abs(sol.eigenvalues - every[:3]) / sol.error_bounds).max(), (sines / sol.angle_bounds).max()
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_what_is_certified_is_bounded(which):
+    """A count shows that nothing is missing beyond some τ, not how far what follows is; bounds do not claim more."""
+    ratios = np.array([unseen(seed, which) for seed in range(60)])
+    assert ratios.max() <= 1
+    assert (ratios.max(axis=0) > 0.5).all()
+
+
 @pytest.mark.parametrize("question", [{"which": "largest"}, {"which": "smallest"}, {"sigma": 4.6}], ids=str)
 @pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["default", "accelerated"])
 def test_the_units_of_the_unknowns_do_not_matter(question, method):

@@ -47,6 +47,15 @@ class TestGap:
         assert (pairs.gaps > [4.0, 0.0]).all()
         assert (pairs.gaps <= np.array([19.0, 15.0]) - 12.0).all()
 
+    @pytest.mark.parametrize("following", [12.0, 11.0, 8.0, 1.0])
+    def test_no_more_is_known_than_was_counted(self, dtype, following):
+        """A Ritz value may be far below what follows: between it and τ, which is nearer, others may be."""
+        counting = Counting("largest", dtype)
+        pairs = counting.pairs([32, 31])
+        assert nothing_in_the_gap(counting.setup, pairs, following, above=True) is True
+        assert (pairs.gaps > [4.0, 0.0]).all()
+        assert (pairs.gaps <= np.array([19.0, 15.0]) - 12.0).all()
+
     def test_something_is_there(self, dtype):
         """19 is missing, or 15 between the last pair and what is thought to follow."""
         counting = Counting("largest", dtype)

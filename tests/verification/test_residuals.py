@@ -17,7 +17,7 @@ from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.verification.confirm import _improved, purified
-from splitmerge.verification.residuals import Pairs, _dual_norms, measured
+from splitmerge.verification.residuals import COLUMNS, Pairs, _dual_norms, measured
 
 TOL = 1e-8
 
@@ -65,6 +65,23 @@ class TestExcess:
     def test_met_in_all_coordinates(self):
         for norms, met in (([1e-9, 3e-8], False), ([3e-8, 1e-9], False), ([2e-9, 1e-9], True)):
             assert pairs_with([[norm] for norm in norms], [[1.0], [1.0]], [[0.0], [1.0]]).met(TOL) == met
+
+
+def test_each_figure_stays_with_its_pair():
+    """Values that rounding has exchanged are put in order, with all that belongs to them, gaps included."""
+    values = np.array([3.0, 9.0, 6.0])
+    columns = {name: place + values for place, name in enumerate(COLUMNS)}
+    for name in ("vectors", "norms", "sizes", "floors"):
+        columns[name] = np.stack([columns[name], 100 + columns[name]])
+    columns["values"] = values
+    pairs = Pairs(**columns, gaps=values / 10, spare=np.ones((2, 5)), sigma=7.0)
+    falling = pairs.ordered(lambda rising: np.arange(rising.size)[::-1])
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(falling, name), columns[name][..., [1, 2, 0]], err_msg=name)
+    np.testing.assert_array_equal(falling.gaps, [0.9, 0.6, 0.3])
+    np.testing.assert_array_equal(falling.spare, np.ones((2, 5)))
+    assert falling.sigma == 7
+    assert falling.ordered(lambda rising: np.arange(rising.size)[::-1]) is falling
 
 
 def setup_of(A, B, k, **question):
@@ -119,6 +136,17 @@ class TestPurified:
         better = purified(setup, pairs)
         assert better.excess(TOL) < 0.5 * pairs.excess(TOL)
         np.testing.assert_allclose(np.sort(better.values), np.sort(wanted), rtol=1e-6)
+
+    def test_gaps_are_those_of_the_new_values(self, kind, dtype, question):
+        """Of 1/(λ − σ), to where others may be: from the least of them on, which is known up to its error."""
+        setup, wanted, pairs = self.made(kind, dtype, question)
+        pairs.gaps = np.full(3, np.inf)
+        better = purified(setup, pairs)
+        others = np.setdiff1d(np.arange(1.0, 21.0), wanted)
+        near, far = (1 / (values - pairs.sigma) for values in (better.values, others))
+        assert (better.gaps <= np.abs(near[:, None] - far).min(axis=1)).all()
+        np.testing.assert_allclose(better.gaps, np.abs(near) - np.abs(near).min(), atol=1e-4)
+        assert better.gaps[np.abs(near).argmin()] < 0
 
     def test_until_the_tolerance_is_met(self, kind, dtype, question):
         setup, _, pairs = self.made(kind, dtype, question)

@@ -195,6 +195,7 @@ class MixedPrecision(Iteration):
         if self.corrector is None and reason.converged:
             x = state.x.astype(self.products.dtype)
             self.corrector = Corrector(self.search)
+            self.search.keep_given()
             self.search.basis.release()
             scale = self.search.scale
             polished = first_polished(shifted(self.products, scale.shift), scale, x)

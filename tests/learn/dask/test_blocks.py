@@ -210,6 +210,35 @@ class TestBadInput:
         with pytest.raises(ValueError, match="constant"):
             estimator().fit(da.ones((240, 6)), y)
 
+    @pytest.mark.parametrize("kind", [np.asarray, da.asarray], ids=["numpy", "dask"])
+    @pytest.mark.parametrize("value", [-5.0, -1e-300, np.nan, np.inf])
+    @pytest.mark.parametrize("estimator", [LinearDiscriminantAnalysis, *SLICED])
+    def test_one_bad_weight(self, estimator, value, kind):
+        weights = np.ones(240)
+        weights[200] = value
+        with pytest.raises(ValueError, match="sample_weight contains negative values, NaN or infinity"):
+            estimator().fit(chunked((100, 140)), LABELS, kind(weights))
+
+    @pytest.mark.parametrize("estimator", [LinearDiscriminantAnalysis, *SLICED])
+    def test_options_are_refused_as_in_memory(self, estimator):
+        bad = {
+            "n_components": (0, 99),
+            "shrinkage": (2.0, -1.0, "x"),
+            "tol": (-1.0,),
+            "b_policy": ("mend",),
+            "between": ("all",),
+            "priors": ([1, 2], [1, 2, 3, -1]),
+            "n_slices": (0, 1, [2, 1]),
+        }
+        for name in bad.keys() & estimator().get_params().keys():
+            for value in bad[name]:
+                messages = []
+                for data in (X, chunked((100, 140))):
+                    with pytest.raises(ValueError, match=name) as caught:
+                        estimator(**{name: value}).fit(data, LABELS)
+                    messages.append(str(caught.value))
+                assert messages[0] == messages[1]
+
     def test_of_discriminants(self):
         with pytest.raises(ValueError, match="shrinkage='auto' needs all rows in memory; give a number"):
             LinearDiscriminantAnalysis(shrinkage="auto").fit(chunked((100, 140)), LABELS)

@@ -124,6 +124,70 @@ def test_bad_input():
         CCA().fit(x[0], y)
 
 
+def with_one(value):
+    weights = np.ones(240)
+    weights[3] = value
+    return weights
+
+
+def refusal(fit, *given):
+    with pytest.raises(ValueError, match=" ") as caught:
+        fit(*given)
+    return str(caught.value)
+
+
+ROUTES = ["auto", "formed", "operators"]
+BAD_WEIGHTS = {
+    "negative": with_one(-5.0),
+    "hardly negative": with_one(-1e-300),
+    "NaN": with_one(np.nan),
+    "infinite": with_one(np.inf),
+    "zero": np.zeros(240),
+}
+
+
+@pytest.mark.parametrize("solver", ROUTES)
+@pytest.mark.parametrize("bad", BAD_WEIGHTS)
+def test_weights_are_refused_as_in_memory(bad, solver):
+    """One of them is enough, in whichever block, whatever is done with them then, and in the same words."""
+    weights, data = BAD_WEIGHTS[bad], chunked(60, 60, 120)
+    expected = refusal(lambda: CCA(2, solver=solver).fit(X, Y, weights))
+    assert ("zero for all rows" if bad == "zero" else "negative values, NaN or infinity") in expected
+    fits = (
+        lambda given: CCA(2, solver=solver).fit(*data, given),
+        lambda given: CCA(2, solver=solver).partial_fit(*data, given),
+        lambda given: MCCA(2, solver=solver).fit(data, sample_weight=given),
+        lambda given: view_pair(data, weights=given, solver=solver),
+    )
+    for fit in fits:
+        assert refusal(fit, weights) == expected
+        assert refusal(fit, da.from_array(weights, chunks=50)) == expected
+
+
+BAD_OPTIONS = [
+    *({"n_components": number} for number in (0, 5, 1.5)),
+    *({"ridge": ridge} for ridge in (-1.0, np.nan, (1.0,), (1.0, -1.0))),
+    *({"tol": tol} for tol in (0, -1.0, 2.0)),
+    {"b_policy": "mend"},
+    {"solver": "guess"},
+]
+
+
+@pytest.mark.parametrize("solver", ROUTES)
+@pytest.mark.parametrize("options", BAD_OPTIONS, ids=str)
+def test_options_are_refused_as_in_memory(options, solver):
+    options, data = {"solver": solver, **options}, chunked(60, 60, 120)
+    assert refusal(lambda: CCA(**options).fit(*data)) == refusal(lambda: CCA(**options).fit(X, Y))
+    assert refusal(lambda: MCCA(**options).fit(data)) == refusal(lambda: MCCA(**options).fit([X, Y]))
+
+
+@pytest.mark.parametrize("policy", ["ridge", "restrict"])
+def test_products_mend_no_covariance(policy):
+    options, data = {"solver": "operators", "b_policy": policy}, chunked(60, 60, 120)
+    assert "needs the covariances as matrices" in refusal(lambda: CCA(**options).fit(*data))
+    assert "needs the covariances as matrices" in refusal(lambda: MCCA(**options).fit(data))
+
+
 class TestCluster:
     def test_both_ways(self, client):
         data = [M.persist() for M in chunked(60, 60, 120)]

@@ -414,3 +414,10 @@ def test_gaps_are_no_larger_than_they_are(close):
         if np.allclose(search.values[:3], w[:3], rtol=0, atol=0.4 * close):
             others = np.array([np.abs(value - w[3:]).min() for value in search.values[:3]])
             assert (search.gaps(3) <= others).all()
+
+
+def test_gaps_are_known_up_to_the_worst_error():
+    """What follows may be as near to the last value as that is to its eigenvalue."""
+    search = Lobpcg(Setup(Products(Pencil(np.eye(30))), Target.LARGEST, 3, np.random.default_rng(0)))
+    search.values, search.errors = np.array([10.0, 9.0, 7.0, 6.0]), np.array([0.1, 0.3, 0.2, 9.0])
+    np.testing.assert_allclose(search.gaps(3), [2.7, 1.7, -0.3])

@@ -110,6 +110,7 @@ class ThickRestart(SubspaceIteration):
             joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
             X = np.column_stack([X, *joining])
         self.advances, self.best = 0, (math.inf, 0)
+        self.keep_given()
         self.basis.start(X)
         self.advance()
         width = max((self.basis.capacity - self.k) // START_ROOM, 1)
@@ -188,7 +189,7 @@ class ThickRestart(SubspaceIteration):
         basis = self.basis
         values, S, errors = basis.ritz(basis.size)
         keep = basis.restart_size(self.k)
-        self._keep_given()
+        self.keep_given()
         basis.restart(values[:keep], S[:, :keep])
         self.values, self.S, self.errors = values[:keep], np.eye(keep), errors[:keep]
 
@@ -197,7 +198,7 @@ class ThickRestart(SubspaceIteration):
         Y = self.basis.kept(self.k)
         return None if Y is None else self.transform.monitored().leave(Y)
 
-    def _keep_given(self) -> None:
+    def keep_given(self) -> None:
         """Compute the vectors of states that are still referenced, before their basis is overwritten."""
         for state in list(self._given):
             state.settle()
@@ -280,7 +281,7 @@ class ThickRestart(SubspaceIteration):
         low, high = self.target.window(self.values[:k])
         known = outside(self.values[:k], low - slack.low, high + slack.high)
         self.best = math.inf, 0
-        self._keep_given()
+        self.keep_given()
         with self._monitored():
             basis.restart(self.values[:k], self.S[:, :k], couple=False)
             start = basis.products

@@ -1,0 +1,88 @@
+"""Verdicts through `solve`: each says what was done, and none claims what was not decided."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+import splitmerge as sm
+from splitmerge.methods.subspace import SubspaceIteration
+from splitmerge.verification import verdict
+
+N = 2000
+# the largest eigenvalues of a chain are so close to each other that a probe sees no end of them
+CHAIN = sm.gallery.grid_laplacian((N,))[0]
+SINES = np.sin(np.pi * np.outer(np.arange(1, N + 1), [N, N - 1, N - 2]) / (N + 1))
+KINDS = {"sparse": lambda A: A, "operator": aslinearoperator}
+SEARCHES = {
+    "default": None,
+    "small basis": sm.Accelerated(max_basis=8),
+    "lobpcg": sm.LocallyOptimal(),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("search", SEARCHES)
+def test_an_undecided_probe_proves_nothing(kind, search, monkeypatch):
+    """From eigenvectors the search is over at once, and its probe ends without an answer: right or wrong, they may
+    not be all there is.
+    """
+    monkeypatch.setattr("splitmerge.methods.lobpcg.iteration.MAX_PROBE_STEPS", 30)
+    method, answers = SEARCHES[search], []
+    probe = SubspaceIteration.probe
+
+    def watched(self, *, repeated):
+        before = self.probes
+        found = probe(self, repeated=repeated)
+        answers.append(found if self.probes > before else None)
+        return found
+
+    monkeypatch.setattr(SubspaceIteration, "probe", watched)
+    for columns in ([0, 1], [1, 2]):
+        answers.clear()
+        sol = sm.solve(kind(CHAIN), k=2, x0=SINES[:, columns], method=method, rng=0)
+        assert sol.converged
+        assert answers[-1] is None
+        assert (sol.verdict, sol.verdict.why) == ("unchecked", verdict.UNDECIDED.why)
+
+
+VALUES = np.r_[np.linspace(0.0, 1.0, 297), 3.0, 5.0, 7.0]
+EVEN = np.linspace(0.0, 1.0, 300)
+CLUSTER = np.r_[np.full(12, 1.0), np.linspace(0.0, 0.9, 88)]
+# solves with it that take as few steps leave more than bounds on errors allow
+INEXACT, MASS = sm.ConjugateGradient(30), aslinearoperator(np.diag(np.logspace(0, -3, 40)))
+PROBED = sm.Verdict("probed", "of the B-orthogonal complement found no further eigenvalue")
+SURVEYED = sm.Verdict("unchecked", "consistent with the lower bounds of a Lanczos survey")
+REACHED = {
+    "one random start": (verdict.RANDOM_START, VALUES, {}),
+    "two random starts": (verdict.TWO_STARTS, VALUES, {"k": 2}),
+    "a probe": (PROBED, VALUES, {"k": 2, "x0": np.eye(300)[:, -2:]}),
+    "a probe of lobpcg": (PROBED, VALUES, {"k": 2, "method": sm.LocallyOptimal(), "tol": 1e-3}),
+    "lobpcg that ends early": (
+        *(verdict.EARLY, EVEN),
+        {"k": 2, "method": sm.LocallyOptimal(), "tol": 1e-3, "max_steps": 40},
+    ),
+    "inexact solves": (
+        *(verdict.INEXACT, np.linspace(-1, 1, 40)),
+        {"B": MASS, "method": sm.Accelerated(inner=INEXACT), "tol": 1e-2},
+    ),
+    "a survey": (SURVEYED, VALUES, {"k": 2, "method": sm.Power(), "tol": 1e-4}),
+    "a limit": (verdict.UNFINISHED, EVEN, {"k": 2, "max_steps": 3}),
+    "LAPACK": (verdict.BY_LAPACK, np.diag(VALUES[-50:]), {"k": 2}),
+    "a count": (verdict.COUNTED, np.diag(VALUES), {"k": 2, "method": sm.Accelerated()}),
+    "a count asked for": (verdict.COUNTED, np.diag(VALUES), {"certify": True, "method": sm.Accelerated()}),
+    "a cut cluster": (verdict.CUT, np.diag(CLUSTER), {"k": 5, "method": sm.Accelerated()}),
+}
+
+
+@pytest.mark.parametrize("reached", REACHED)
+def test_every_verdict_says_what_it_rests_on(reached):
+    expected, A, options = REACHED[reached]
+    # of a diagonal alone only products are known
+    A = A if A.ndim == 2 else aslinearoperator(np.diag(A))
+    try:
+        sol = sm.solve(A, rng=0, **options)
+    except sm.NotConverged as error:
+        sol = error.solution
+    assert sol.converged is (expected is not verdict.UNFINISHED)
+    assert sol.verdict == expected
+    assert expected.why in sol.verdict.why
