@@ -103,7 +103,11 @@ class TestMistakes:
             (MemoryError("9 GiB"), "not enough memory: 9 GiB"),
             (
                 ModuleNotFoundError("No module named 'h5py'", name="h5py"),
-                "this command needs h5py, which is not installed",
+                "this command needs h5py, which is not installed; pip install h5py",
+            ),
+            (
+                ModuleNotFoundError("No module named 'sklearn.base'", name="sklearn.base"),
+                "this command needs scikit-learn, which is not installed; pip install scikit-learn",
             ),
             (PermissionError(13, "Permission denied", "K.mtx"), "K.mtx: Permission denied"),
             (ValueError("two\nlines"), "two lines"),
@@ -191,7 +195,9 @@ class TestDemo:
     def test_without_matplotlib(self, here, capsys, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert main(["demo", "--n", "40"]) == 0
-        assert "No plot: matplotlib is not installed." in capsys.readouterr().out
+        assert (
+            "No plot: it needs matplotlib, which is not installed; pip install matplotlib." in capsys.readouterr().out
+        )
         assert not (here / "out").exists()
 
     def test_no_place_for_the_picture(self, here, capsys):
