@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The demo needs the library and matplotlib only; development adds its tools to the same environment. What the demo does
+# not import need not be compiled before it runs.
+DEMO_STAMP := $(VENV)/.demo
 STAMP := $(VENV)/.installed
 MPI_VENV := .venv-mpi
 MPI_STAMP := $(MPI_VENV)/.installed
@@ -9,7 +12,7 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi clean
+.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi package clean
 
 help:
 	@echo "make install      a virtual environment with all that development needs"
@@ -25,19 +28,24 @@ help:
 	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
 	@echo "make mpi          PETSc, petsc4py and mpi4py in .venv-mpi (Debian 12 or 13, as root; some minutes)"
 	@echo "make test-mpi     the tests on 1, 2 and 3 processes"
+	@echo "make package      wheel and sdist in dist/, installed into an empty environment where README is executed"
 	@echo "make clean        remove the virtual environment and the output"
 
-$(STAMP): pyproject.toml
+$(DEMO_STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "splitmerge needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot]'
+	@touch $(DEMO_STAMP)
+
+$(STAMP): $(DEMO_STAMP)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(STAMP)
 
 install: $(STAMP)
 
-demo: install
-	$(BIN)/python examples/demo.py --out out/demo.png
+demo: $(DEMO_STAMP)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/demo.py --out out/demo.png
 
 lint: install
 	$(BIN)/ruff check .
@@ -71,6 +79,9 @@ fuzz: install
 hostile: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(SEED) --commands 100
 
+package: install
+	$(BIN)/python -m tools.package
+
 $(MPI_STAMP): tools/mpi/install.sh pyproject.toml
 	PYTHON=$(PYTHON) tools/mpi/install.sh $(MPI_VENV)
 	@touch $(MPI_STAMP)
@@ -81,4 +92,4 @@ test-mpi: mpi
 	tools/mpi/run.sh $(MPI_VENV) -m pytest -p no:cacheprovider tests/mpi
 
 clean:
-	rm -rf $(VENV) $(MPI_VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MPI_VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from ..system.packages import missing
 from .arguments import EXIT_CODES, Code, Mistake, Parser, add_common
 from .commands import compare, convert, demo, info, reproduce, solve
 from .output import complain, prepare_streams, say
@@ -92,7 +93,7 @@ def _joined(given: list[str]) -> list[str]:
 def _sentence(error: Exception) -> str:
     """The error message in one line."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"this command needs {error.name}, which is not installed; pip install {error.name}"
+        return missing("this command", error.name)
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}" if str(error) else "not enough memory"
     if isinstance(error, OSError) and error.strerror:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..checks import whole
+from ..system.packages import missing
 from ..typing import Array
 from .tetrahedra import Tetrahedra, bricks
 
@@ -167,5 +168,5 @@ def _skfem() -> Any:
     try:
         import skfem
     except ImportError:
-        raise ImportError("this pair needs scikit-fem, which is not installed; pip install 'splitmerge[fem]'") from None
+        raise ImportError(missing("this pair", "skfem")) from None
     return skfem

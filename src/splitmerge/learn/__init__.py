@@ -1,10 +1,12 @@
 """Estimators that are generalised eigenproblems of covariances, with scikit-learn's conventions.
 
-They need scikit-learn: `pip install 'splitmerge[learn]'`.
+They need scikit-learn, which the extra `learn` of splitmerge-eigen installs.
 """
 
 from importlib import import_module
 from typing import Any
+
+from ..system.packages import missing
 
 # The package of each public name. It is imported on first access, as scikit-learn and Dask are optional.
 _PACKAGES = {
@@ -32,9 +34,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "sklearn":
             raise
-        raise ImportError(
-            f"{name} needs scikit-learn, which is not installed: pip install 'splitmerge[learn]'"
-        ) from error
+        raise ImportError(missing(name, "sklearn")) from error
 
 
 def __dir__() -> list[str]:

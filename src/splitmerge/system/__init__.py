@@ -1,1 +1,1 @@
-"""Interfaces to the operating system: available memory, signals, files, time limits."""
+"""Interfaces to the operating system: available memory, signals, files, time limits, packages."""

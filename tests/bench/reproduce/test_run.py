@@ -168,4 +168,4 @@ def test_mistakes_are_told_before_the_work(tmp_path, capsys, monkeypatch):
 def test_what_is_missing_is_named(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("splitmerge.bench.reproduce.run.find_spec", lambda name: None)
     said = refused(capsys, "reproduce", "figure2", "--out", tmp_path)
-    assert "matplotlib and skfem: pip install 'splitmerge[reproduce]'" in said
+    assert "figure2 needs matplotlib and scikit-fem, which are not installed; pip install matplotlib scikit-fem" in said

@@ -15,6 +15,7 @@ import numpy as np
 from ... import gallery
 from ...checks import whole
 from ...system.atomic_file import write_text
+from ...system.packages import missing
 from ..jobs import Job, Store, carry_out, finite
 from ..measure import SINE_TOLERANCE, Trial
 from ..provenance import provenance
@@ -112,12 +113,9 @@ def _check_dependencies(target: str, sources: Sequence[tuple[Any, ...]]) -> None
     """Raise an error for missing dependencies before the measurements start."""
     needed = {"matplotlib": target in ("figure1", "figure2", "figure3", "all")}
     needed["skfem"] = target not in ("table1", "rivals") and any(source[0] == "lapla" for source in sources)
-    missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
-    if missing:
-        raise ValueError(
-            f"{target} needs packages that are not installed, {' and '.join(missing)}: "
-            "pip install 'splitmerge[reproduce]'"
-        )
+    absent = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
+    if absent:
+        raise ValueError(missing(target, *absent))
 
 
 def _jobs(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...system.packages import missing
 from ..arguments import Code, Mistake, add_common, add_json, check_writable, epilog, writing
 from ..output import say, say_json
 
@@ -72,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         told = {"title": title, "methods": methods, "picture": args.out if picture else None}
         say_json(told | {"provenance": provenance(args.typed, args.seed)})
         return Code.SUCCESS
-    drawn = f"Convergence plot: {args.out}" if picture else "No plot: matplotlib is not installed."
+    drawn = f"Convergence plot: {args.out}" if picture else f"No plot: {missing('it', 'matplotlib')}."
     say(f"{title}: leading pair to sin θ ≤ {SINE_TOLERANCE:g}\n\n{as_table(rows)}\n")
     say(f"P is the preconditioner; times exclude the set-up (checks, factorisation).\n{drawn}\n")
     say(next(row for row in rows if row.name == "Split-Merge").solution.explain())

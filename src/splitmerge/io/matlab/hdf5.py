@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ...solution.store.compressed import check_compressed, check_numbers, index_array
 from ...solution.store.guard import UnreadableFile, amount, check_memory, foreign, quoted
+from ...system.packages import missing
 from ...typing import Array
 from ..entry import MAX_MATRICES, Entry, check_size
 
@@ -26,7 +27,8 @@ def read_hdf5(path: Path) -> Mapping[str, Entry]:
     try:
         import h5py
     except ImportError:
-        raise UnreadableFile("MATLAB files of version 7.3 need h5py; pip install h5py, or save with -v7") from None
+        sentence = missing("a MATLAB file of version 7.3", "h5py")
+        raise UnreadableFile(f"{sentence}, or save with -v7") from None
     with foreign(DAMAGED), h5py.File(path, "r") as file:
         items = {name: _described(h5py, file, name) for name in list(file)[:MAX_MATRICES]}
     found: dict[str, Entry] = {}
