@@ -162,12 +162,9 @@ def spoilt(spoil, options):
         M.assemble()
     else:
         if RANK == SIZE - 1:
-            entry = {
-                "unsymmetric": (last, last - 1, 7.0),
-                "nan": (last, last, np.nan),
-                "indefinite": (last, last, -9.0),
-            }
-            A.setValue(*entry[spoil], addv=True)
+            # the neighbour across the corner of an element
+            column = last - 91 if spoil == "unsymmetric" else last
+            A.setValue(last, column, {"unsymmetric": 7.0, "nan": np.nan, "indefinite": -9.0}[spoil], addv=True)
         A.assemble()
     try:
         sm.solve(K, M, **options)
