@@ -222,8 +222,9 @@ def _verdict(
     if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
         why = TWO_STARTS.why
     if probes:
-        plural = "s" * (probes != 1)
-        why = f"{probes} random-start probe{plural} of the B-orthogonal complement found no further eigenvalue"
+        # the others have found one
+        which = "a random-start probe" if probes == 1 else f"the last of {probes} random-start probes"
+        why = f"{which} of the B-orthogonal complement found no further eigenvalue"
     if asked:
         why += "; the inertia count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)

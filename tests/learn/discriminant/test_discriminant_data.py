@@ -206,3 +206,11 @@ HOLE = np.where(np.arange(600).reshape(150, 4) == 7, np.nan, X)
 def test_bad_input_is_named(match, x, y, options, weights):
     with pytest.raises(ValueError, match=match):
         LinearDiscriminantAnalysis(**options).fit(x, y, sample_weight=weights)
+
+
+def test_a_first_call_that_is_refused_leaves_nothing_behind():
+    X, y = np.random.default_rng(0).standard_normal((12, 3)), np.repeat([0, 1, 2], 4)
+    model = LinearDiscriminantAnalysis()
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, y, classes=[0, 1])
+    assert model.partial_fit(X, y, classes=[0, 1, 2]).classes_.tolist() == [0, 1, 2]

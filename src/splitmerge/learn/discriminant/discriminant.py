@@ -133,13 +133,15 @@ class LinearDiscriminantAnalysis(
                 "the last fit did not keep its moments (see route_ and priors); begin with partial_fit on a clone"
             )
         X, y, weights = self._rows(X, y, sample_weight, reset=first)
+        known = _all_classes(classes) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+            raise ValueError(f"classes is {classes!r}; give {known!r}, as in the first call of partial_fit")
+        if (unknown := np.setdiff1d(y, known)).size:
+            raise ValueError(f"y has labels {unknown!r} that are not among the classes {known!r}; remove them")
         if first:
-            self.classes_ = _all_classes(classes)
-            self._moments = Moments(self.classes_.size, X.shape[1], separate=self.priors is not None)
-        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-            raise ValueError(f"classes is {classes!r}; give {self.classes_!r}, as in the first call of partial_fit")
-        if (unknown := np.setdiff1d(y, self.classes_)).size:
-            raise ValueError(f"y has labels {unknown!r} that are not among the classes {self.classes_!r}; remove them")
+            # only now: a call that is refused leaves nothing behind
+            self.classes_ = known
+            self._moments = Moments(known.size, X.shape[1], separate=self.priors is not None)
         sums = add_rows(self._moments, X, np.searchsorted(self.classes_, y), weights)
         if not sums.weights.all():
             return self
