@@ -37,8 +37,7 @@ print("eigenvalues:", sol.eigenvalues.round(3))
 print(f"largest residual {sol.residuals.max():.1e}; verdict: {sol.verdict} – {sol.verdict.why}")
 
 # %%
-# Scores of the new rows, drawn as the digits that they belong to, and the patterns behind three pairs of scores: the
-# covariance of each pixel with the score of its half. Each pattern continues from one half into the other.
+# Scores of the new rows, drawn as the digits that they belong to.
 
 colours = ["#CC6677", "#332288", "#999933", "#117733", "#44AACC", "#882255", "#44AA99", "#DDAA33", "#AA4499", "#666666"]
 u, v = (scores[:, 0] for scores in cca.transform(X[~train], Y[~train]))
@@ -49,6 +48,11 @@ for digit, colour in enumerate(colours):
 ax.set(xlabel="first score of the upper half", ylabel="first score of the lower half")
 ax.set_title(f"New digits: correlation {kept[0]:.2f}")
 ax.grid(alpha=0.3)
+plt.show()
+
+# %%
+# The patterns behind three pairs of scores: the covariance of each pixel with the score of its half. Each pattern
+# continues from one half into the other.
 
 figure, axes = plt.subplots(1, 3, figsize=(4.8, 2.7), layout="constrained")
 scores = cca.transform(X, Y)

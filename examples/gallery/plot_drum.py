@@ -7,6 +7,7 @@ modes that depend on the angle are double: a pattern and the same pattern turned
 vector can return one of the two and miss the other with perfect residuals, which is why a solution has a verdict.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import jn_zeros
@@ -54,6 +55,7 @@ ax.set(xlabel="frequency / frequency of the fundamental", ylabel="copy", yticks=
 ax.set_title("Twelve modes of a drum")
 ax.grid(axis="x", alpha=0.3)
 ax.legend(ncols=3, loc="upper center", fontsize="small")
+plt.show()
 
 # %%
 # Both copies of four double modes, one above the other. The solver returns an M-orthonormal basis of each eigenspace.

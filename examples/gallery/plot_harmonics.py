@@ -76,6 +76,10 @@ bottom.set(title="Zoom (dotted: true lines)", xlim=(40, 60), ylim=(-42, 3), xtic
 for line in lines:
     bottom.axvline(line, color="k", linestyle=":", linewidth=1)
 figure.legend(*top.get_legend_handles_labels(), loc="outside upper center")
+plt.show()
+
+# %%
+# The eigenvalues tell how many lines there are: two of each stand out.
 
 figure, ax = plt.subplots(figsize=(4.8, 3), layout="constrained")
 places = np.arange(1, 11)

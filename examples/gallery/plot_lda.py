@@ -36,8 +36,7 @@ print("eigenvalues:", sol.eigenvalues.round(4), " share:", (sol.eigenvalues / so
 print(f"largest residual {sol.residuals.max():.1e}; verdict: {sol.verdict} – {sol.verdict.why}")
 
 # %%
-# Every wine in the plane of the two discriminants, and what the discriminants measure: their correlations with the
-# original measurements.
+# Every wine in the plane of the two discriminants.
 
 points = lda.transform(X)
 figure, ax = plt.subplots(figsize=(4.8, 3.8), layout="constrained")
@@ -48,6 +47,10 @@ for name, own, colour, marker in zip("123", range(3), ("#0072B2", "#D55E00", "#0
 first, second = lda.explained_variance_ratio_
 ax.set(xlabel=f"discriminant 1 ({first:.0%} of the separation)", ylabel=f"discriminant 2 ({second:.0%})", ylim=(-7, 6))
 ax.grid(alpha=0.3)
+plt.show()
+
+# %%
+# What the discriminants measure: their correlations with the original measurements.
 
 correlations = np.array([[np.corrcoef(column, score)[0, 1] for score in points.T] for column in X.T])
 order = np.argsort(abs(correlations).max(axis=1))

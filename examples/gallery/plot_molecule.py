@@ -7,6 +7,7 @@ orbitals, which are not orthogonal to each other. F depends on the occupied orbi
 and again until nothing changes. With s-type Gaussians (STO-3G) all integrals have closed forms that fit on a page.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import erf
@@ -101,6 +102,7 @@ ax.axhline(0, color="0.6", linewidth=0.8, linestyle=":")
 ax.text(1.05, -0.45, "occupied", color="#0072B2", ha="left")
 ax.text(1.05, 0.45, "empty", color="#D55E00", ha="left")
 ax.set(xlim=(-1.2, 1.9), xticks=(), ylabel="orbital energy [hartree]", title="Levels of H₆")
+plt.show()
 
 # %%
 # The orbitals in the plane of the ring. The number of nodal lines grows with the energy.

@@ -39,8 +39,7 @@ print("solved directly:", sol.eigenvalues.round(3))
 print(f"largest residual {sol.residuals.max():.1e}; verdict: {sol.verdict} – {sol.verdict.why}")
 
 # %%
-# The first principal component, which knows nothing of the response, beside the direction that was found; and the
-# coefficients, each for one standard deviation of its measurement.
+# The first principal component, which knows nothing of the response, and the direction that was found.
 
 principal = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][0]
 figure, axes = plt.subplots(2, 1, figsize=(4.8, 5.6), sharey=True, layout="constrained")
@@ -52,6 +51,10 @@ for ax, direction, title in zip(
     ax.set(ylabel="response y", title=title)
     ax.grid(alpha=0.3)
 axes[1].set(xlabel="score [standard deviations]")
+plt.show()
+
+# %%
+# The coefficients, each for one standard deviation of its measurement.
 
 figure, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
 places = np.arange(1, 13)

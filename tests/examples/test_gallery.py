@@ -142,3 +142,13 @@ def test_title(name):
     assert lines[1] == "=" * len(lines[0])
     assert lines[2] == ""
     assert len(" ".join(lines[3:])) > 200
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_one_figure_in_a_block(name):
+    """sphinx-gallery puts figures of one block beside each other, at half their size."""
+    blocks = (GALLERY / f"plot_{name}.py").read_text(encoding="utf-8").split("\n# %%\n")
+    drawn = [block for block in blocks if "plt.subplots(" in block]
+    assert all(block.count("plt.subplots(") == 1 for block in drawn)
+    # otherwise the page shows what the last call returned
+    assert all(block.rstrip().endswith("plt.show()") for block in drawn)
