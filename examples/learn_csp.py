@@ -45,15 +45,17 @@ def main(argv=None):
     print(f"the covariance has rank {csp.rank_} of {X.shape[1]}: the average reference removes one dimension")
     print(f"share of the {NAMES[0]} in the power of the filtered signals: {csp.eigenvalues_.round(4)}")
     print(f"accuracy on new trials: {by_csp:.0%} with CSP, {by_channels:.0%} with the power of every channel")
-    figure = Figure(figsize=(12, 4.4), layout="constrained")
-    *maps, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
+    figure = Figure(figsize=(12, 4.8), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.6, 1), wspace=0.05)
+    maps, features = left.subplots(1, 2), right.subplots()
     for axes, pattern, share in zip(maps, csp.patterns_, csp.eigenvalues_, strict=True):
         shown = scalp(axes, pattern, f"{share:.0%} of its power with the {NAMES[0]}")
-    figure.colorbar(shown, ax=maps, shrink=0.7, label="pattern (largest = ±1)", ticks=(-1, 0, 1))
+    bar = left.colorbar(shown, ax=maps, orientation="horizontal", shrink=0.6, label="pattern (largest = ±1)")
+    bar.set_ticks((-1, -0.5, 0, 0.5, 1))
     for name, colour, marker in zip(NAMES, ("#0072B2", "#D55E00"), "o^", strict=True):
-        right.scatter(*csp.transform(X[y == name]).T, c=colour, marker=marker, label=name, edgecolor="white")
-    right.set(xlabel="log-power of filter 1", ylabel="log-power of filter 2", title="Two features per trial")
-    right.legend()
+        features.scatter(*csp.transform(X[y == name]).T, c=colour, marker=marker, label=name, edgecolor="white")
+    features.set(xlabel="log-power of filter 1", ylabel="log-power of filter 2", title="Two features per trial")
+    features.legend()
     figure.suptitle("Common spatial patterns of simulated EEG (crosses: true positions of the hand areas)")
     out.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(out, dpi=110)
@@ -63,15 +65,16 @@ def main(argv=None):
 def scalp(axes, pattern, title):
     """Draw a pattern as a topographic map of the head, seen from above."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 150)] * 2), axis=-1)
-    height = RBFInterpolator(PLACES, pattern / abs(pattern).max())(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+    height = RBFInterpolator(PLACES, pattern)(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     height[np.hypot(*grid.T) > 1] = np.nan
-    shown = axes.contourf(*np.moveaxis(grid, -1, 0), height, levels=np.linspace(-1.2, 1.2, 25), cmap="PuOr_r")
+    # between electrodes the interpolant is larger than at any of them; an even number of levels has zero inside a band
+    height /= np.nanmax(abs(height))
+    shown = axes.contourf(*np.moveaxis(grid, -1, 0), height, levels=np.linspace(-1, 1, 22), cmap="PuOr_r")
     turn = np.linspace(0, 2 * np.pi, 200)
     axes.plot(np.append(np.sin(turn), (-0.1, 0, 0.1)), np.append(np.cos(turn), (0.995, 1.12, 0.995)), "k")
     axes.plot(*PLACES.T, "k.", markersize=4)
     axes.plot(*AREAS.T, "kx", markersize=10, markeredgewidth=2.5)
-    axes.set(title=title, aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.2))
-    axes.axis("off")
+    axes.set(title=title, aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.2), xticks=(), yticks=(), frame_on=False)
     return shown
 
 

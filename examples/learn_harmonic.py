@@ -44,16 +44,21 @@ def main(argv=None):
     rates = [float(np.mean([both_found(each) for each in results])) for results in (known, guessed)]
     print(f"lines at {LINES.round(2)} Hz; found in the first record: {known[0].frequencies.round(2)}")
     print(f"both found in {rates[0]:.0%} of {len(records)} records with the noise known, in {rates[1]:.0%} without")
-    figure = Figure(figsize=(11, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(13, 4.8), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
     draw_spectra(left, records[0][0], known[0], guessed[0])
+    draw_spectra(middle, records[0][0], known[0], guessed[0])
+    left.set(xlim=(0, RATE / 2), ylim=(-65, 3), title="The first record")
+    middle.plot(known[0].frequencies, [1.5] * 2, "v", color=BLUE, markersize=9, label="roots, noise known")
+    middle.set(xlim=LINES.mean() + np.array([-15, 15]), ylim=(-32, 3), title="Zoom at 300 Hz")
+    figure.legend(*middle.get_legend_handles_labels(), loc="outside lower center", ncols=5)
     for line, column, marker in zip(LINES, np.array([each.frequencies for each in known]).T, "o^", strict=True):
         right.axvline(line, color="k", linestyle=":")
         right.plot(column, np.arange(1, len(column) + 1), marker, color=BLUE, label=f"found for {line:.1f} Hz")
-    middle, resolved = LINES.mean(), RATE / SAMPLES
-    right.errorbar(middle, -2, xerr=resolved / 2, color="k", capsize=5)
-    right.text(middle, -2.8, f"1/T = {resolved:.1f} Hz", ha="center", va="top")
-    right.set(xlabel="frequency [Hz]", ylabel="record", xlim=middle + np.array([-6, 6]), ylim=(-7, len(known) + 8))
+    centre, resolved = LINES.mean(), RATE / SAMPLES
+    right.errorbar(centre, -2, xerr=resolved / 2, color="k", capsize=5)
+    right.text(centre, -2.8, f"1/T = {resolved:.1f} Hz", ha="center", va="top")
+    right.set(xlabel="frequency [Hz]", ylabel="record", xlim=centre + np.array([-6, 6]), ylim=(-7, len(known) + 8))
     right.set_title("Roots in each record, noise known")
     right.legend(loc="upper center", ncols=2, fontsize="small")
     figure.suptitle(f"Two lines {np.ptp(LINES):.1f} Hz apart in {1000 * SAMPLES / RATE:.0f} ms of coloured noise")
@@ -64,14 +69,13 @@ def main(argv=None):
 
 def draw_spectra(axes, x, known, guessed):
     """The periodogram and both MUSIC spectra."""
-    frequencies = np.fft.rfftfreq(32 * SAMPLES, 1 / RATE)
-    spectra = [np.abs(np.fft.rfft(x, 32 * SAMPLES)) ** 2, guessed.spectrum(frequencies), known.spectrum(frequencies)]
+    frequencies = np.fft.rfftfreq(64 * SAMPLES, 1 / RATE)
+    spectra = [np.abs(np.fft.rfft(x, 64 * SAMPLES)) ** 2, guessed.spectrum(frequencies), known.spectrum(frequencies)]
     labels = ["periodogram", "MUSIC, white noise assumed", "MUSIC, noise known"]
     for power, label, style, colour in zip(spectra, labels, ("-", "--", "-"), (GREY, ORANGE, BLUE), strict=True):
         axes.plot(frequencies, 10 * np.log10(power / power.max()), style, color=colour, label=label)
-    axes.vlines(LINES, -70, 0, color="k", linestyle=":", linewidth=1, label="the lines")
-    axes.set(xlabel="frequency [Hz]", ylabel="dB relative to the peak", ylim=(-65, 18), title="The first record")
-    axes.legend(loc="upper center", ncols=2, fontsize="small")
+    axes.vlines(LINES, -70, 10, color="k", linestyle=":", linewidth=1, label="true frequencies")
+    axes.set(xlabel="frequency [Hz]", ylabel="dB relative to the peak")
     axes.grid(alpha=0.3)
 
 

@@ -13,6 +13,8 @@ from ..arguments import Code, Mistake, add_common, add_json, check_writable, epi
 from ..output import say, say_json
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ...methods.protocol import Method
     from ...objective.state import State
     from ...solution.solution import Solution
@@ -24,6 +26,12 @@ EXAMPLES = """\
   splitmerge demo --n 64 --json            machine-readable output"""
 
 SINE_TOLERANCE = 1e-5
+# Share of the height of the plot below the curves, for their labels.
+LABEL_SHARE = 0.34
+# Width to the right of the slowest curve, for its label, as a share of the width up to there.
+LABEL_MARGIN = 0.26
+# Okabe and Ito's colour-blind safe palette without yellow and black, which is the default's, and three of Tol's.
+COLOURS = ("#CC79A7", "#009E73", "#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#777777", "#332288", "#999933")
 HEAD = ("method", "steps", "A prod", "B prod", "B solves", "P solves", "ms", "sin θ", "residual", "λ error")
 
 
@@ -123,6 +131,9 @@ def compare(n: int, kappa: float, seed: int) -> list[Row]:
         if Reason.INTERRUPTED in (solution.reason, watched.reason):
             # solve returns what it has; the comparison has no use for a part of it
             raise KeyboardInterrupt
+        if not sines:
+            # a few unknowns are decomposed by LAPACK, without a step
+            sines.append(angle(watched.eigenvectors[:, 0], u, B))
         error = abs(float(solution.eigenvalues[0]) - float(values[0])) / float(values[0])
         rows.append(Row(name, solution, error, sines))
     return rows
@@ -181,19 +192,58 @@ def _picture(out: str) -> bool:
 
 
 def draw(rows: list[Row], title: str, path: Path) -> None:
-    """Plot sin θ against products with A, a machine-independent cost, on logarithmic axes."""
-    from matplotlib.figure import Figure
-
+    """Write the plot to a file."""
     from ...solution.store.replacement import replaced
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
-    for i, row in enumerate(rows):
-        style = ("-", "--", "-.", ":")[i % 4]
-        axes.loglog(row.solution.history.products, row.sines, style, color=f"C{i}", label=row.name, linewidth=1.8)
-    axes.axhline(SINE_TOLERANCE, color="grey", linewidth=0.8)
-    axes.set(xlabel="products with A", ylabel="sin θ to the leading eigenvector", title=title)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
     with replaced(path) as file:
-        figure.savefig(file, dpi=120, format=path.suffix[1:].lower() or None)
+        plotted(rows, title).savefig(file, dpi=120, format=path.suffix[1:].lower() or None)
+
+
+def plotted(rows: list[Row], title: str) -> Figure:
+    """sin θ against products with A, a machine-independent cost, on logarithmic axes; each curve has its label."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    axes = figure.subplots()
+    curves = distinct([row for row in rows if len(row.solution.history)])
+    # the labels stand on lines of their own below the curves, that of the fastest method lowest: no two cross
+    lowest = math.log10(max(1e-16, min(row.sines[-1] for _, row in curves)))
+    spacing = -LABEL_SHARE / (1 - LABEL_SHARE) * lowest / (len(curves) + 1)
+    for place, (name, row) in enumerate(curves):
+        default = "default" in name
+        colour = "black" if default else COLOURS[place % len(COLOURS)]
+        products, height = row.solution.history.products, 10 ** (lowest - (len(curves) - place) * spacing)
+        axes.plot(products, row.sines, color=colour, linewidth=2.5 if default else 1.8, marker="o" if default else "")
+        axes.plot([products[-1]] * 2, [row.sines[-1], height], color=colour, linewidth=0.8)
+        axes.plot(products[-1], row.sines[-1], "o", color=colour, markersize=5)
+        axes.annotate(name, (products[-1], height), (4, 0), textcoords="offset points", va="center")
+    axes.axhline(SINE_TOLERANCE, color="grey", linewidth=0.8, linestyle=":")
+    most = int(curves[-1][1].solution.history.products[-1])
+    axes.set(xscale="log", yscale="log", ylim=(10 ** (lowest - (len(curves) + 0.6) * spacing), 1.8), title=title)
+    axes.set(
+        xlabel="products with A", ylabel="sin θ to the leading eigenvector", xlim=(0.8, most ** (1 + LABEL_MARGIN))
+    )
+    axes.set_yticks([10.0**power for power in range(math.ceil(lowest), 1)])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def distinct(rows: list[Row]) -> list[tuple[str, Row]]:
+    """The curves that can be told apart in a plot, with the names of all methods on each, the fastest first."""
+    curves: list[tuple[str, Row]] = []
+    for row in sorted(rows, key=lambda row: int(row.solution.history.products[-1])):
+        same = [place for place, (_, other) in enumerate(curves) if _coincide(row, other)]
+        if same:
+            name, other = curves[same[0]]
+            curves[same[0]] = f"{name} and {row.name}", other
+        else:
+            curves.append((row.name, row))
+    return curves
+
+
+def _coincide(one: Row, other: Row) -> bool:
+    """Do both take the same products and reach the same angles, within the width of a line?"""
+    if one.solution.history.products.tolist() != other.solution.history.products.tolist():
+        return False
+    return all(math.isclose(a, b, rel_tol=0.1, abs_tol=1e-12) for a, b in zip(one.sines, other.sines, strict=True))
