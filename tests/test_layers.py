@@ -23,7 +23,7 @@ LAYERS = (
     ("verification",),
     ("solution",),
     ("slicing", "distributed"),
-    ("arguments", "express", "solve", "iterates", "eigsh_request", "eigsh"),
+    ("arguments", "express", "solve", "iterates", "eigsh_request", "eigsh", "scikit_fem", "versions"),
     ("io",),
     ("gallery",),
     ("",),

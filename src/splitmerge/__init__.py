@@ -57,13 +57,20 @@ from .verification.verdict import Verdict
 if _typing.TYPE_CHECKING:
     from . import gallery
     from .io.matrices import read_pair
+    from .scikit_fem import skfem_solver
     from .solution.loading import load
+    from .versions import show_versions
 
 __version__ = "0.1.0"
 
 # Imported by their modules when they are first used: a solve needs no file and no test problem, with which scipy.io and
 # scipy.special come.
-_LATER = {"load": ".solution.loading", "read_pair": ".io.matrices"}
+_LATER = {
+    "load": ".solution.loading",
+    "read_pair": ".io.matrices",
+    "show_versions": ".versions",
+    "skfem_solver": ".scikit_fem",
+}
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -128,5 +135,7 @@ __all__ = [
     "load",
     "positive_curvature",
     "read_pair",
+    "show_versions",
+    "skfem_solver",
     "solve",
 ]

@@ -110,7 +110,7 @@ def solve(
         Prove by counting eigenvalues that none was passed over; needs the entries of A and B.
     callback, progress
         `callback(state)` is called at every step, and stops the run by returning a true value (which counts as not
-        converged). `progress=True` shows a bar on a terminal.
+        converged). `progress=True` shows a bar on a terminal and in a notebook.
     preconditioner, diagonal
         What is known of a matrix that is not to be factorised: A when the smallest are wanted, otherwise B. An object
         such as `MultiGrid()`, or an operator or function that applies an approximate inverse (Hermitian positive

@@ -11,6 +11,9 @@ import splitmerge as sm
 from checking import METHODS, each_method, each_route, each_solver, partial, short
 from pairs import EASY, HARD, shifted_pair
 from splitmerge import Reason
+from splitmerge.planning.decision import Choice
+
+MEMBRANE = sm.gallery.element_laplacian((31, 26))
 
 
 class TestHistory:
@@ -30,7 +33,7 @@ class TestHistory:
         assert history.seconds[0] >= 0
         assert history.seconds[-1] <= sol.seconds.iteration
         assert (np.diff(history.products) >= 0).all()
-        assert history.products[-1] <= sol.counts.A_products
+        assert history.products[-1] == sol.counts.products >= sol.counts.A_products
         assert set(history.pair) == {0, 1}
         assert (np.diff(history.pair) >= 0).all()
         assert history.step[0] == 0
@@ -61,6 +64,56 @@ class TestHistory:
         sol = sm.solve(*EASY, rng=0)
         assert len(sol.history) == sol.steps == 0
         assert tuple(sol.history.to_dict()) == self.COLUMNS
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"which": "smallest"},
+            {"which": "smallest", "k": 4},
+            {"which": "largest", "k": 4},
+            {"which": "magnitude", "k": 4},
+            {"sigma": 100.0, "k": 4},
+            {"which": "smallest", "method": sm.LocallyOptimal(), "k": 2},
+            {"which": "smallest", "method": sm.SplitMerge(), "tol": 1e-3},
+        ],
+        ids=str,
+    )
+    def test_the_last_products_are_those_of_the_counts(self, asked):
+        """In terms of the A that was given, also where the iteration was with the pair (B, A − σB)."""
+        for A, B in (MEMBRANE, (MEMBRANE[0], None), (MEMBRANE[0], sp.diags_array(MEMBRANE[1].sum(axis=1)))):
+            sol = sm.solve(A, B, **asked, rng=0)
+            assert sol.history.products[-1] == sol.counts.products == sol.counts.A_products + sol.counts.K_solves
+            assert sol.history.products[0] > 0
+            assert (np.diff(sol.history.products) >= 0).all()
+
+    def test_products_of_a_search_that_was_given_up(self):
+        """They are in the counts, and the rows of the search that follows come after them."""
+        sol = sm.solve(sm.gallery.grid_laplacian((70, 70))[0], k=3, which="smallest", rng=0)
+        (given_up,) = (decision["products"] for decision in sol.decisions if decision.choice is Choice.GIVEN_UP)
+        assert sol.history.products[0] > given_up > 0
+        assert sol.history.products[-1] == sol.counts.products
+
+    @pytest.mark.parametrize(
+        "asked", [{"which": "smallest", "k": 4}, {"sigma": 1.0, "k": 4}, {"interval": (0, 0.2)}], ids=str
+    )
+    def test_a_pair_keeps_its_number_when_a_copy_turns_up(self, asked):
+        """The eigenvalues of a square are double, and a Krylov space from one vector shows one copy first."""
+        sol = sm.solve(sm.gallery.grid_laplacian((30, 30))[0], **asked, rng=0)
+        history = sol.history
+        moved = history.pair >= sol.eigenvalues.size
+        near = np.abs(history.value[~moved] - sol.eigenvalues[history.pair[~moved]])
+        assert (near <= 10 * history.residual[~moved]).all()
+        # the others are of eigenvalues that did not remain among the wanted ones
+        assert all(np.abs(sol.eigenvalues - value).min() > 1e-3 for value in history.value[moved])
+
+    @each_route
+    def test_no_residual_is_zero(self, method):
+        """Estimates of a recurrence fall below every rounding error, down to zero."""
+        A, B = np.diag([4.0, 3.0, 2.0, 1.0] * 20), np.eye(80)
+        for sol in (sm.solve(A, B, 2, method=method, rng=0), sm.solve(A, B, x0=np.eye(80)[0], method=method, rng=0)):
+            assert (sol.history.residual >= np.finfo(float).eps).all()
+        sol = sm.solve(sm.gallery.grid_laplacian((30, 30))[0], k=4, which="smallest", rng=0)
+        assert sol.history.residual.min() == np.finfo(float).eps
 
     @each_solver
     def test_smallest_has_the_users_sign(self, method):

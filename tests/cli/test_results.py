@@ -47,13 +47,15 @@ class TestFiles:
         report = report_of(sol, ["data/K.mtx", "M.mtx"], "splitmerge solve data/K.mtx M.mtx", 0)
         assert report.title == "Eigenpairs of K.mtx and M.mtx"
         assert sol.summary() in report.summary
-        (table,), plots, (text,) = (section.blocks for section in report.sections)
+        assert report.summary[0] == "Asked for: 2 largest, n = 60."
+        (table,), (*plots, said), (text,) = (section.blocks for section in report.sections)
         assert isinstance(table, Table)
         assert [row[1].key for row in table.rows] == sol.eigenvalues.tolist()
         assert [type(plot) for plot in plots] == [Plot, Plot]
         for plot in plots:
             assert [series.name for series in plot.series] == ["pair 1", "pair 2"]
             assert plot.line == 1e-3
+            assert "recomputed" in said.paragraphs[0]
             assert sum(series.x.size for series in plot.series) == len(sol.history)
         assert isinstance(text, Text)
         assert "\n".join(text.paragraphs) == sol.explain()
@@ -62,6 +64,29 @@ class TestFiles:
     def test_report_of_lapack_has_no_steps(self):
         report = report_of(sm.solve(np.diag([2.0, 1.0])), ["A.npy"], "splitmerge", 0)
         assert "no steps to show" in report.sections[1].blocks[0].paragraphs[0]
+
+    @pytest.mark.parametrize(
+        ("asked", "label"),
+        [
+            ({"k": 4, "which": "smallest"}, "products with A and solves with A − σB"),
+            ({"k": 4}, "products with A"),
+            ({"k": 4, "sigma": 60.0}, "solves with A − σB"),
+        ],
+    )
+    def test_plots_agree_with_the_summary(self, asked, label):
+        """Double eigenvalues: their second copies turn up late, and those of (B, A) count products with B."""
+        sol = sm.solve(*sm.gallery.element_laplacian((31, 31)), **asked, rng=0)
+        report = report_of(sol, ["K.mtx", "M.mtx"], "splitmerge", 0)
+        by_products, by_seconds, _ = report.sections[1].blocks
+        assert by_products.x_label == label
+        made = sum(getattr(sol.counts, name) for name in ("A_products", "K_solves"))
+        for pair, series in enumerate(by_products.series[:4]):
+            assert series.name == f"pair {pair + 1}"
+            assert (np.diff(series.x) >= 0).all()
+            assert (series.y > 0).all()
+        assert [series.name for series in by_seconds.series] == [series.name for series in by_products.series]
+        assert max(series.x.max() for series in by_products.series) == made
+        assert f"n = {sol.n}" in report.summary[0]
 
     def test_report_is_written(self, here, capsys):
         assert main(["solve", "K.mtx", "M.mtx", "--report", "r.html"]) == 0

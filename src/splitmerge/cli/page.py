@@ -9,8 +9,9 @@ import numpy as np
 
 from ..bench.provenance import provenance
 from ..bench.report import Block, Cell, Column, Plot, Report, Section, Series, Table, Text
+from ..solution.display.curves import By, curves, tolerance
+from ..solution.display.words import asked, cost, digits_of, short
 from ..solution.solution import Solution
-from .show import digits_of, short
 
 COLUMNS = (
     Column("number"),
@@ -29,7 +30,7 @@ def report_of(solution: Solution, files: Sequence[str], command: str, seed: int 
     verdict = f"Completeness: {solution.verdict} ({solution.verdict.why})."
     return Report(
         title=f"Eigenpairs of {names}",
-        summary=(solution.reason.advice, solution.summary(), verdict),
+        summary=(f"Asked for: {asked(solution)}.", solution.reason.advice, solution.summary(), verdict),
         sections=(
             Section("Pairs", (pairs(solution),)),
             Section("Convergence", convergence(solution)),
@@ -65,22 +66,24 @@ def pairs(solution: Solution) -> Table:
 
 def convergence(solution: Solution) -> tuple[Block, ...]:
     """Plots of the residual against products and seconds, with one curve per eigenpair."""
-    history = solution.history.to_dict()
-    if not history["pair"].size:
+    if not len(solution.history):
         return (Text(("LAPACK computed the pairs directly, so there are no steps to show.",)),)
-    tol = None if solution.problem is None else solution.problem.tol
-    return tuple(
-        Plot(f"Residual against {name}", name, "relative residual", _series(history, column), line=tol)
-        for column, name in (("products", "products with A"), ("seconds", "seconds"))
+    axes: tuple[tuple[By, str], ...] = (("products", cost(solution.counts)), ("seconds", "seconds"))
+    plots = (
+        Plot(f"Residual against {name}", name, "relative residual", _series(solution, by), line=tolerance(solution))
+        for by, name in axes
+    )
+    return *plots, Text(
+        ("These are the residuals as the iteration knew them; those in the table are recomputed from A and B.",)
     )
 
 
-def _series(history: dict[str, np.ndarray], column: str) -> tuple[Series, ...]:
-    """One curve per eigenpair, restricted to positive finite residuals for the logarithmic axis."""
-    shown = np.isfinite(history["residual"]) & (history["residual"] > 0)
-    found = []
-    for pair in np.unique(history["pair"]).tolist():
-        rows = (history["pair"] == pair) & shown
-        if rows.any():
-            found.append(Series(f"pair {pair + 1}", history[column][rows], history["residual"][rows]))
-    return tuple(found)
+def _series(solution: Solution, by: By) -> tuple[Series, ...]:
+    """One curve per eigenpair; those of pairs that others displaced are dashed."""
+    return tuple(
+        Series(f"pair {curve.pair + 1}", curve.x, curve.y)
+        if curve.wanted
+        else Series(f"{curve.value:.6g}, not wanted", curve.x, curve.y, dashed=True, group="others")
+        for curve in curves(solution, by)
+        if curve.x.size
+    )

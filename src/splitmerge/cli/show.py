@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from ..bench.provenance import provenance
+from ..solution.display.words import digits_of, short
 from ..solution.solution import Solution
 
 HEAD = ("#", "eigenvalue", "residual", "error bound", "cluster")
@@ -48,20 +46,6 @@ def rows(solution: Solution) -> list[tuple[str, ...]]:
         )
         for i, (value, residual, bound, label) in enumerate(numbers, 1)
     ]
-
-
-def digits_of(solution: Solution) -> int:
-    """The number of digits guaranteed by the error bounds plus one, between 6 and that of the precision."""
-    most = 8 if solution.eigenvalues.dtype == np.float32 else 16
-    with np.errstate(all="ignore"):
-        known = np.log10(np.abs(solution.eigenvalues) / solution.error_bounds)
-    known = known[np.isfinite(known)]
-    return int(np.clip(math.ceil(float(known.max(initial=0.0))) + 1, 6, most))
-
-
-def short(number: float) -> str:
-    """A number with two significant digits; "unknown" if it is not finite."""
-    return f"{number:.1e}" if math.isfinite(number) else "unknown"
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]], words: int = 0) -> list[str]:

@@ -32,6 +32,11 @@ class Tally:
     K_solves: int = 0
     P_solves: int = 0
 
+    @property
+    def products(self) -> int:
+        """Products with A and solves with A − σB together: every step of a method makes one or the other."""
+        return self.A_products + self.K_solves
+
     def add(self, other: Tally) -> None:
         """Add the numbers of another tally."""
         for name in Tally.__dataclass_fields__:

@@ -1,10 +1,12 @@
-"""A progress bar on a terminal, nothing in a pipe."""
+"""A progress bar on a terminal and in a notebook, nothing in a pipe."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from importlib.util import find_spec
+from typing import Any, TypeAlias
 
 from ..objective.state import State
 
@@ -18,9 +20,7 @@ def progress_bar(wanted: bool, k: int) -> Iterator[Show | None]:
     if not wanted:
         yield None
         return
-    from tqdm import tqdm  # only who wants a bar pays for its import
-
-    with tqdm(desc="splitmerge, setting up", unit=" steps", disable=None, leave=False) as bar:
+    with _new_bar(desc="splitmerge, setting up", unit=" steps", leave=False) as bar:
 
         def show(pair: int, state: State) -> None:
             if bar.n == 0:
@@ -35,3 +35,26 @@ def progress_bar(wanted: bool, k: int) -> Iterator[Show | None]:
                 )
 
         yield show
+
+
+def _new_bar(**options: Any) -> Any:
+    """A widget in a notebook that has widgets, text in one without and on a terminal, nothing elsewhere."""
+    # only who wants a bar pays for the import of tqdm
+    if not _in_notebook():
+        from tqdm import tqdm
+
+        return tqdm(**options, disable=None)
+    if find_spec("ipywidgets") is None:
+        from tqdm import tqdm
+
+        return tqdm(**options, disable=False)
+    from tqdm.notebook import tqdm as widget
+
+    return widget(**options, disable=False)
+
+
+def _in_notebook() -> bool:
+    """Does a Jupyter kernel run this program? Its output is no terminal, but somebody is looking at it."""
+    current = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = None if current is None else current()
+    return getattr(shell, "kernel", None) is not None

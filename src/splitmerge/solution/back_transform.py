@@ -55,6 +55,7 @@ def present(
         error_bounds = bounds.values * abs(pencil.unit)
     if verified.reason.converged and not np.isfinite(eigenvalues).all():
         raise ValueError(f"an eigenvalue is beyond the largest number of {real}; multiply A by a small number")
+    before, counts = _counts(workspace, setup)
     return Solution(
         eigenvalues=eigenvalues,
         eigenvectors=_vectors(mended, pencil, pairs),
@@ -65,9 +66,9 @@ def present(
         converged=verified.reason.converged,
         reason=verified.reason,
         steps=monitor.steps,
-        counts=_counts(workspace, setup),
+        counts=counts,
         seconds=Seconds(ready - began, done - ready, 0.0 if searching is None else max(done - ready - searching, 0.0)),
-        history=monitor.history,
+        history=monitor.history.concluded(eigenvalues, before, counts.products),
         verdict=verified.verdict,
         shift=shift,
         method=setup.method,
@@ -103,11 +104,14 @@ def user_coordinates(mended: Mended, pencil: Pencil, X: Array) -> Array:
     return X if Q is None else np.asarray(Q @ X)
 
 
-def _counts(workspace: Workspace, setup: Setup) -> Counts:
-    """All products in terms of the user's A and B."""
-    if setup.products.counts is not workspace.counts:
-        workspace.counts.add_swapped(setup.products.counts)
-    return workspace.counts
+def _counts(workspace: Workspace, setup: Setup) -> tuple[int, Counts]:
+    """All products in terms of the user's A and B; before them the number that those of the set-up do not include."""
+    counts, own = workspace.counts, setup.products.counts
+    if own is counts:
+        return 0, counts
+    before = counts.products
+    counts.add_swapped(own)
+    return before, counts
 
 
 def user_shift(setup: Setup, shift: float) -> float:

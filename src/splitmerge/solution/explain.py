@@ -11,6 +11,7 @@ from ..planning.decision import Choice, Decision
 from ..planning.plan import Map, Plan
 from ..problem.pencil import Pencil
 from ..sparse_direct import Prediction
+from .display.words import WANTED
 
 Words = Callable[[Decision], str]
 
@@ -50,9 +51,7 @@ def _by(decision: Decision) -> str:
 
 
 def _wanted(decision: Decision) -> str:
-    wanted = {"magnitude": "largest by magnitude", "ends": "largest and smallest"}.get(
-        decision["which"], decision["which"]
-    )
+    wanted = WANTED.get(decision["which"], decision["which"])
     if decision["sigma"] is not None:
         wanted = f"nearest to {decision['sigma']:g}"
     wanted = f"the {decision['k']} {wanted}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -16,6 +17,9 @@ from ..run.history import History
 from ..run.reason import Reason
 from ..typing import Array
 from ..verification.verdict import Verdict
+from .display.curves import By
+from .display.plot import Kind
+from .display.words import in_few_lines
 from .explain import worded
 
 
@@ -48,9 +52,17 @@ class Absent:
     what: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Eigenpairs of A u = λ B u, best first, with what they cost and how good they are.
+
+    It prints itself in a few lines, as a table with a picture in notebooks; `plot` and `to_frame` show more of it, and
+    `w, V = solution` unpacks values and vectors.
+
+    >>> import numpy as np, splitmerge as sm
+    >>> w, V = sm.solve(np.diag([1.0, 2.0, 3.0]), k=2)
+    >>> w.round(8), V.shape
+    (array([3., 2.]), (3, 2))
 
     eigenvalues
         (k,), descending for the largest, ascending for the smallest and in an interval.
@@ -78,6 +90,7 @@ class Solution:
         Whether and why the iteration stopped, and the steps of all pairs together.
     counts
         Products with A and B and solves with B of the iteration; `counts.setup` and `counts.monitoring` stand apart.
+        `counts.products` are those with A and solves with A − σB together.
     seconds
         `seconds.setup` and `seconds.iteration`, and the part of the latter that was `seconds.verification`.
     history
@@ -108,17 +121,30 @@ class Solution:
     steps: int
     counts: Counts
     seconds: Seconds
-    history: History = field(repr=False)
+    history: History
     verdict: Verdict
     shift: float
     method: Any
     b_report: BReport | None = None
-    decisions: tuple[Decision, ...] = field(repr=False, default=())
-    told: tuple[str, ...] | None = field(repr=False, default=None)
-    problem: Problem | None = field(repr=False, default=None)
-    spare: Array | None = field(repr=False, default=None)
+    decisions: tuple[Decision, ...] = ()
+    told: tuple[str, ...] | None = None
+    problem: Problem | None = None
+    spare: Array | None = None
     # are the vectors the rows of one process?
     distributed: ClassVar[bool] = False
+
+    def __iter__(self) -> Iterator[Array]:
+        """The eigenvalues, then the eigenvectors: `w, V = solution`."""
+        yield self.eigenvalues
+        yield self.eigenvectors
+
+    def __repr__(self) -> str:
+        return in_few_lines(self)
+
+    def _repr_html_(self) -> str:
+        from .display.html import as_html
+
+        return as_html(self)
 
     @property
     def n(self) -> int:
@@ -129,6 +155,44 @@ class Solution:
     def story(self) -> tuple[str, ...]:
         """The decisions in words."""
         return worded(self.decisions) if self.told is None else self.told
+
+    def plot(self, kind: Kind = "convergence", *, by: By = "products", ax: Any = None) -> Any:
+        """Draw the convergence, or the spectrum with error bars, by matplotlib, and return its Axes.
+
+        kind
+            "convergence" draws the residuals of each pair as the iteration knew them, and a ring for the one that was
+            recomputed from A and B in the end; dotted curves are of pairs that others displaced. "spectrum" draws the
+            values with their error bounds, those of one cluster in one colour.
+        by
+            "products" (with A, and solves with A − σB) or "seconds", for the convergence.
+        ax
+            The Axes to draw into; without it a new figure.
+
+        >>> import matplotlib
+        >>> matplotlib.use("agg")
+        >>> import splitmerge as sm
+        >>> A, B = sm.gallery.synthetic_pair(300, kappa_B=10, rng=0)
+        >>> axes = sm.solve(A, B, method=sm.SplitMerge(), rng=0).plot()
+        >>> axes.get_title(), axes.get_xlabel()
+        ('1 largest, n = 300', 'products with A')
+        """
+        from .display.plot import plot
+
+        return plot(self, kind, by, ax)
+
+    def to_frame(self) -> Any:
+        """The pairs as a pandas DataFrame: value, residual, error_bound, angle_bound and cluster.
+
+        >>> import numpy as np, splitmerge as sm
+        >>> frame = sm.solve(np.diag([1.0, 2.0, 3.0]), k=2).to_frame()
+        >>> frame.columns.tolist()
+        ['value', 'residual', 'error_bound', 'angle_bound', 'cluster']
+        >>> frame["value"].round(8).tolist()
+        [3.0, 2.0]
+        """
+        from .display.frame import to_frame
+
+        return to_frame(self)
 
     def resume(self, k: int | None = None, tol: float | None = None, **options: Any) -> Solution:
         """Go on from here: the same problem with these vectors as a start, for another k, another tol, or further.

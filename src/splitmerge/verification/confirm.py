@@ -68,9 +68,8 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
 
 
 def _work(run: Run) -> int:
-    """The products with A and solves with A − σB so far: every step makes one or the other."""
-    counts = run.iteration.products.counts
-    return counts.A_products + counts.K_solves
+    """The products with A and solves with A − σB so far."""
+    return run.iteration.products.counts.products
 
 
 def _success(pairs: Pairs, tol: float) -> Reason:

@@ -1,0 +1,1 @@
+"""How a solution is shown: text, HTML, plots, a data frame."""

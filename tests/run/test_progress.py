@@ -1,0 +1,74 @@
+"""The progress bar in notebooks; `tests/behaviour/test_callback.py` has terminals and pipes."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from tqdm import tqdm
+
+import splitmerge as sm
+from pairs import EASY
+
+CELL = """
+import splitmerge as sm
+A, B = sm.gallery.synthetic_pair(300, kappa_B=10, rng=0)
+sm.solve(A, B, 2, method=sm.Power(), rng=0, progress=True).converged
+"""
+
+
+def in_a_kernel(monkeypatch, kernel=True, widgets=False):
+    """What a kernel looks like from inside, with or without widgets."""
+    from splitmerge.run import progress
+
+    shell = SimpleNamespace(kernel=object()) if kernel else SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(progress, "find_spec", lambda name: object() if widgets else None)
+
+
+def test_text_without_widgets(monkeypatch, capsys):
+    in_a_kernel(monkeypatch)
+    assert sm.solve(*EASY, 2, method=sm.Power(), rng=0, progress=True).converged
+    assert "splitmerge, 2 pairs" in capsys.readouterr().err
+
+
+def test_widget(monkeypatch, capsys):
+    made = []
+
+    class Widget(tqdm):
+        def __init__(self, **options):
+            super().__init__(**options)
+            made.append(self)
+
+    module = ModuleType("tqdm.notebook")
+    module.tqdm = Widget
+    monkeypatch.setitem(sys.modules, "tqdm.notebook", module)
+    in_a_kernel(monkeypatch, widgets=True)
+    sol = sm.solve(*EASY, 2, method=sm.Power(), rng=0, progress=True)
+    (bar,) = made
+    assert bar.n == len(sol.history)
+    assert bar.desc == "splitmerge, 2 pairs"
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_silent_unless_asked_for(monkeypatch, capsys, kernel):
+    in_a_kernel(monkeypatch, kernel)
+    sm.solve(*EASY, 2, method=sm.Power(), rng=0)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_ipython_in_a_pipe_is_no_notebook(monkeypatch, capsys):
+    in_a_kernel(monkeypatch, kernel=False)
+    sm.solve(*EASY, 2, method=sm.Power(), rng=0, progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_in_a_notebook():
+    client = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
+    client.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = notebook.cells[0].outputs
+    assert outputs[-1]["data"]["text/plain"] == "True"
+    shown = [str(output.get("data", output.get("text", ""))) for output in outputs[:-1]]
+    assert any("splitmerge" in text for text in shown)

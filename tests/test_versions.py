@@ -1,0 +1,49 @@
+"""Versions for bug reports."""
+
+import getpass
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import numpy as np
+import scipy
+
+import splitmerge as sm
+from splitmerge import versions
+
+
+def rows(capsys):
+    assert sm.show_versions() is None
+    return dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+
+
+def test_what_takes_part(capsys):
+    told = rows(capsys)
+    assert told["splitmerge"] == sm.__version__
+    assert told["Python"].startswith(platform.python_version())
+    assert told["NumPy"] == np.__version__
+    assert told["SciPy"] == scipy.__version__
+    assert "thread" in told["BLAS"]
+    assert platform.machine() in told["platform"]
+    assert {"CHOLMOD", "PARDISO", "MUMPS", "QDLDL", "METIS"} <= told.keys()
+
+
+def test_what_is_missing(capsys, monkeypatch):
+    def nothing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(versions, "version", nothing)
+    monkeypatch.setattr(versions, "find_spec", lambda name: None)
+    told = rows(capsys)
+    assert told["CHOLMOD"] == told["QDLDL"] == "not installed"
+    assert told["NumPy"] == "unknown"
+    assert "matplotlib" not in told
+
+
+def test_nothing_personal(capsys):
+    sm.show_versions()
+    text = capsys.readouterr().out
+    for private in (str(Path.home()), platform.node(), sys.prefix):
+        assert len(private) < 3 or private not in text
+    assert f"/{getpass.getuser()}" not in text
