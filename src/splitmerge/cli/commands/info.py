@@ -60,7 +60,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
     if B is not None and A.shape != B.shape:
         findings.append(f"A is {A.shape[0]}×{A.shape[0]} and B is {B.shape[0]}×{B.shape[0]}: the sizes must be equal.")
     told: dict[str, Any] = {**matrices, "B": matrices.get("B"), "definiteness": {}, "condition": None, "costs": {}}
-    told |= {"spectrum": None, "routes": {}, "findings": findings}
+    told |= {"condition_A": None, "spectrum": None, "routes": {}, "findings": findings}
     if not findings:
         _look_deeper(A, B, min(k, A.shape[0]), told)
     return told
@@ -68,7 +68,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
 
 def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     """Add the properties that need factorisations, for a pair without findings so far."""
-    from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum
+    from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum, wrong_order
 
     op_A, op_B = operators(A, B)
     ways = routes(A, B, k)
@@ -82,6 +82,10 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     if op_B is not None and B_known:
         told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
     told["findings"] += _about_B(found, told)
+    if op_B is not None and B_known and found["A"].definite:
+        told["condition_A"] = dict(zip(("number", "how"), condition(op_A, found["A"].factor, "A"), strict=True))
+        why = wrong_order(A, B, told["condition_A"]["number"], told["condition"]["number"])
+        told["findings"] += [f"{why}: are the files in the right order, the stiffness first?"] if why else []
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
     if B_known or found["B"].word == "unknown":
@@ -111,8 +115,9 @@ def as_text(told: dict[str, Any]) -> str:
     lines = [*_matrix_lines(told["A"], told), *([] if told["B"] is None else _matrix_lines(told["B"], told))]
     if told["B"] is None:
         lines.append("B  the identity")
-    if told["condition"] is not None:
-        lines.append(f"condition of B  {number(told['condition']['number'], 3)}, {told['condition']['how']}")
+    for name, found in (("A", told["condition_A"]), ("B", told["condition"])):
+        if found is not None:
+            lines.append(f"condition of {name}  {number(found['number'], 3)}, {found['how']}")
     if told["spectrum"] is not None:
         ends = told["spectrum"]
         lines.append(
@@ -132,6 +137,8 @@ def _matrix_lines(matrix: Facts, told: dict[str, Any]) -> list[str]:
     low, high = matrix.diagonal
     word = "Hermitian" if matrix.dtype.startswith("complex") else "symmetric"
     even = f"exactly {word}" if matrix.asymmetry == 0 else f"max |X − Xᴴ| = {matrix.asymmetry:.1e} max |X|"
+    if matrix.asymmetry != matrix.asymmetry:
+        even = f"not {word}: NaN or infinite entries"
     lines = [
         f"{name}  {n} × {n}, {matrix.kind}, {matrix.dtype}, {matrix.nonzeros} nonzeros ({100 * matrix.density:.3g} %)",
         f"   {even}; entries from {number(matrix.least)} to {number(matrix.largest)}, "
