@@ -109,12 +109,11 @@ def _check_method(
         _check_hint(method, which, interior=interior)
     if method is None or isinstance(method, Accelerated):
         return
+    asked = "certify" if ends else interior or f"which={which!r}"
     if isinstance(method, LocallyOptimal):
         if not ends:
-            asked = interior or f"which={which!r}"
             raise ValueError(f"{asked}: LocallyOptimal finds the largest or the smallest; leave one of them out")
     elif certify or not ends:
-        asked = "certify" if ends else interior or f"which={which!r}"
         raise ValueError(f"{asked}: only the default method and Accelerated can do that; leave method out")
 
 

@@ -130,7 +130,9 @@ class TestFindings:
     @pytest.mark.parametrize("lumped", [False, True])
     def test_mass_before_stiffness(self, here, capsys, lumped):
         """Both are definite, and only their condition or their pattern tells one from the other."""
-        K, M = (sp.diags_array([off, on, off], offsets=[-1, 0, 1], shape=(60, 60)) for off, on in ((-1.0, 2.0), (1.0, 4.0)))
+        K, M = (
+            sp.diags_array([off, on, off], offsets=[-1, 0, 1], shape=(60, 60)) for off, on in ((-1.0, 2.0), (1.0, 4.0))
+        )
         scipy.io.mmwrite("K.mtx", K)
         scipy.io.mmwrite("M.mtx", sp.diags_array(M.sum(axis=1)) if lumped else M)
         assert told(capsys, "K.mtx", "M.mtx")[0]["findings"] == []

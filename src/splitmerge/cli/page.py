@@ -10,7 +10,7 @@ import numpy as np
 from ..bench.provenance import provenance
 from ..bench.report import Block, Cell, Column, Plot, Report, Section, Series, Table, Text
 from ..solution.solution import Solution
-from .show import digits_of, short
+from .show import cluster_numbers, digits_of, short
 
 COLUMNS = (
     Column("number"),
@@ -47,17 +47,17 @@ def pairs(solution: Solution) -> Table:
         solution.residuals,
         solution.error_bounds,
         solution.angle_bounds,
-        solution.clusters,
     )
+    clusters = cluster_numbers(solution)
     body = []
-    for i, numbers in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
-        value, residual, bound, angle, label = numbers
+    for i, numbers in enumerate(zip(*(column.tolist() for column in columns), clusters, strict=True), 1):
+        value, residual, bound, angle, cluster = numbers
         body.append(
             (
                 Cell(str(i), i),
                 Cell(f"{value:#.{digits}g}", value),
                 *(Cell(short(number), number if np.isfinite(number) else None) for number in (residual, bound, angle)),
-                Cell(str(label + 1), label),
+                Cell("-" if cluster is None else str(cluster), cluster),
             )
         )
     return Table("The pairs, best first", COLUMNS, tuple(body), "pairs")

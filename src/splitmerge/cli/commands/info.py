@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, epilog, read
 from ..output import say, say_json
+from ..wrapping import columns, wrapped
 
 if TYPE_CHECKING:
     from ..facts.matrix import Facts
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
         say_json(told | {"provenance": provenance(args.typed, None)})
     else:
-        say(as_text(told))
+        say(wrapped(as_text(told), columns()))
     return Code.SUCCESS
 
 
@@ -68,7 +69,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
 
 def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     """Add the properties that need factorisations, for a pair without findings so far."""
-    from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum, wrong_order
+    from ..facts.pair import Definite, condition, costs, definiteness, operators, routes, spectrum
 
     op_A, op_B = operators(A, B)
     ways = routes(A, B, k)
@@ -82,14 +83,20 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     if op_B is not None and B_known:
         told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
     told["findings"] += _about_B(found, told)
-    if op_B is not None and B_known and found["A"].definite:
+    if told["condition"] is not None and found["A"].definite:
         told["condition_A"] = dict(zip(("number", "how"), condition(op_A, found["A"].factor, "A"), strict=True))
-        why = wrong_order(A, B, told["condition_A"]["number"], told["condition"]["number"])
-        told["findings"] += [f"{why}: are the files in the right order, the stiffness first?"] if why else []
+        told["findings"] += _about_order(A, B, told)
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
     if B_known or found["B"].word == "unknown":
         told["routes"] = ways.told()
+
+
+def _about_order(A: Any, B: Any, told: dict[str, Any]) -> list[str]:
+    from ..facts.pair import wrong_order
+
+    why = wrong_order(A, B, told["condition_A"]["number"], told["condition"]["number"])
+    return [f"{why}: are the files in the right order, the stiffness first?"] if why else []
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
