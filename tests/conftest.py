@@ -1,9 +1,12 @@
 """Failing asserts of the shared checks show their values, as those of tests do; a folder; a browser; a cluster."""
 
+import os
 import shutil
 
 import pytest
 
+# output is not wrapped to the terminal that the tests run in, nor to the one that pytest-xdist pretends to
+os.environ.pop("COLUMNS", None)
 pytest.register_assert_rewrite("checking", "commands", "covering", "resuming")
 
 

@@ -27,7 +27,7 @@ def checked(problem: Problem, diagonal: Any) -> Problem:
     interval = None if problem.interval is None else _interval(problem)
     method, callback = problem.method, problem.callback
     known = _hint(problem.preconditioner, diagonal)
-    interior = sigma is not None or interval is not None
+    interior = "interval" if interval is not None else "" if sigma is None else f"sigma={sigma:g}"
     _check_method(method, end, known, interior=interior, certify=problem.certify)
     if callback is not None and not callable(callback):
         raise ValueError(f"callback is {callback!r}; give a function that takes a State")
@@ -99,9 +99,9 @@ def _end(end: Any) -> float:
 
 
 def _check_method(
-    method: Method | None, which: str, known: Preconditioner | None, *, interior: bool, certify: Any
+    method: Method | None, which: str, known: Preconditioner | None, *, interior: str, certify: Any
 ) -> None:
-    """Refuse a method that cannot do what is asked for; `interior` says that sigma or interval is given."""
+    """Refuse a method that cannot do what is asked for; `interior` names sigma or interval, if one is given."""
     ends = which in ("largest", "smallest") and not interior
     if method is not None:
         instance(method, "method", Method, "an object such as Accelerated() or SplitMerge()")
@@ -109,17 +109,15 @@ def _check_method(
         _check_hint(method, which, interior=interior)
     if method is None or isinstance(method, Accelerated):
         return
+    asked = "certify" if ends else interior or f"which={which!r}"
     if isinstance(method, LocallyOptimal):
         if not ends:
-            raise ValueError(
-                "LocallyOptimal finds the largest or the smallest; leave sigma and interval out, or the method"
-            )
+            raise ValueError(f"{asked}: LocallyOptimal finds the largest or the smallest; leave one of them out")
     elif certify or not ends:
-        asked = "certify" if ends else "sigma and interval" if interior else f"which={which!r}"
         raise ValueError(f"{asked}: only the default method and Accelerated can do that; leave method out")
 
 
-def _check_hint(method: Method | None, which: str, *, interior: bool) -> None:
+def _check_hint(method: Method | None, which: str, *, interior: str) -> None:
     """Refuse a preconditioner or diagonal that the method would not use."""
     if interior or not (method is None or isinstance(method, (Accelerated, LocallyOptimal))):
         raise ValueError(MISPLACED_HINT)

@@ -101,3 +101,15 @@ def test_json_has_no_infinity():
     assert finite({"a": [1.5, math.inf, -math.inf, math.nan, {"b": (1, "x")}]}) == {
         "a": [1.5, None, None, None, {"b": [1, "x"]}]
     }
+
+
+def test_a_line_a_part_without_a_terminal(log, tmp_path):
+    told = []
+    jobs = made(log)
+    carry_out(jobs[:1], Store(tmp_path), {}, processes=1, title="work", tell=told.append)
+    carry_out(jobs, Store(tmp_path), {}, processes=1, title="work", tell=told.append)
+    assert told[0].startswith("work: 1 of 1 parts, ")
+    assert told[1] == "work: 1 of 4 parts are there already"
+    # the longest first
+    assert [line.rpartition(": ")[2] for line in told[2:]] == ["part3", "part2", "part1"]
+    assert told[-1].startswith("work: 4 of 4 parts, ")

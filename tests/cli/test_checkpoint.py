@@ -1,5 +1,6 @@
 """`--checkpoint`, `--checkpoint-every` and `--resume`."""
 
+import json
 import os
 import signal
 import subprocess
@@ -61,6 +62,38 @@ def test_a_saved_solution(here, capsys):
     solved(capsys, "K.mtx", "M.mtx", "-k", 2, "-o", "modes.npz")
     again = solved(capsys, "K.mtx", "M.mtx", "--resume", "modes.npz", "-k", 3)
     assert again["eigenvalues"] == pytest.approx([900, 841, 784])
+
+
+class TestResume:
+    """`splitmerge resume FILE [A B]`, which is `solve A B --resume FILE`."""
+
+    def resumed(self, capsys, *words):
+        assert main(["resume", *map(str, words), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    def test_a_saved_solution_has_the_matrices(self, here, capsys):
+        solved(capsys, "K.mtx", "M.mtx", "-k", 2, "--which", "smallest", "-o", "modes.npz")
+        again = self.resumed(capsys, "modes.npz", "-k", 3, "-o", "more.npz", "--report", "r.html")
+        assert again["eigenvalues"] == pytest.approx([1, 4, 9])
+        assert again["files"] == ["modes.npz"]
+        assert [line.partition(":")[0] for line in again["written"]] == ["more.npz", "r.html"]
+        assert "Eigenpairs of modes.npz" in (here / "r.html").read_text(encoding="utf-8")
+        assert sm.load("more.npz").eigenvalues.size == 3
+
+    def test_the_same_as_the_option(self, large, capsys):
+        solved(capsys, "K.mtx", "M.mtx", "-k", 3, "--which", "smallest", "--checkpoint", "run.ckpt")
+        one = self.resumed(capsys, "run.ckpt", "K.mtx", "M.mtx", "--tol", 1e-10)
+        other = solved(capsys, "K.mtx", "M.mtx", "--resume", "run.ckpt", "--tol", 1e-10)
+        for name in ("eigenvalues", "residuals", "counts", "steps", "asked", "files"):
+            assert one[name] == other[name], name
+
+    def test_refused(self, here, capsys):
+        solved(capsys, "K.mtx", "M.mtx", "-k", 2, "--checkpoint", "run.ckpt")
+        said = refused(capsys, "resume", "run.ckpt")
+        assert "run.ckpt has no matrices; give their files: splitmerge resume run.ckpt A B" in said
+        assert "none.ckpt" in refused(capsys, "resume", "none.ckpt")
+        assert "required: FILE" in refused(capsys, "resume")
+        assert "unrecognized arguments: --resume" in refused(capsys, "resume", "run.ckpt", "--resume", "run.ckpt")
 
 
 def test_refused(here, capsys):

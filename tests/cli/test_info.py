@@ -127,6 +127,27 @@ class TestFindings:
         np.save("S.npy", np.diag(np.r_[-1.0, np.ones(29)]))
         assert "in the right order?" in told(capsys, "K.mtx", "S.npy")[0]["findings"][0]
 
+    @pytest.mark.parametrize("lumped", [False, True])
+    def test_mass_before_stiffness(self, here, capsys, lumped):
+        """Both are definite, and only their condition or their pattern tells one from the other."""
+        K, M = (
+            sp.diags_array([off, on, off], offsets=[-1, 0, 1], shape=(60, 60)) for off, on in ((-1.0, 2.0), (1.0, 4.0))
+        )
+        scipy.io.mmwrite("K.mtx", K)
+        scipy.io.mmwrite("M.mtx", sp.diags_array(M.sum(axis=1)) if lumped else M)
+        assert told(capsys, "K.mtx", "M.mtx")[0]["findings"] == []
+        found, text = told(capsys, "M.mtx", "K.mtx")
+        assert "are the files in the right order, the stiffness first?" in found["findings"][0]
+        assert ("A is diagonal" if lumped else "times that of A") in text
+        assert found["condition"]["number"] > found["condition_A"]["number"]
+
+    def test_nan_is_not_symmetric(self, here, capsys):
+        np.save("nan.npy", np.diag([1.0, np.nan, 2.0]))
+        found, text = told(capsys, "nan.npy")
+        assert found["A"]["asymmetry"] is None
+        assert "exactly symmetric" not in text
+        assert "not symmetric: NaN or infinite entries" in text
+
     def test_unsymmetric_A(self, here, capsys):
         np.save("A.npy", np.array([[2.0, 1.0], [0.5, 2.0]]))
         found, text = told(capsys, "A.npy")

@@ -41,6 +41,32 @@ class TestFiles:
         assert table["eigenvalue"].tolist() == found["eigenvalues"]
         assert table["error_bound"].tolist() == found["error_bounds"]
 
+    def test_what_was_written_is_said(self, here, capsys):
+        words = ["solve", "K.mtx", "M.mtx", "-k", "2", "--report", "r.html", "-o"]
+        assert main([*words, "modes.npz"]) == 0
+        said = capsys.readouterr().out
+        assert "\nwrote modes.npz: all results of 2 pairs" in said
+        assert said.endswith("\nwrote r.html: the report of 2 pairs\n")
+        assert main([*words, "values.csv"]) == 0
+        assert "\nwrote values.csv: the values of 2 pairs, without vectors\n" in capsys.readouterr().out
+        assert solved(capsys, *words[1:], "values.csv")["written"] == [
+            "values.csv: the values of 2 pairs, without vectors",
+            "r.html: the report of 2 pairs",
+        ]
+
+    def test_clusters_have_one_number_everywhere(self, here, capsys):
+        """The second and the third pair, and the last two, are double; the others are alone."""
+        np.save("A.npy", np.diag([5.0, 4.0, 4.0, 3.0, 2.0, 2.0]))
+        found = solved(capsys, "A.npy", "-k", 6, "-o", "values.csv")
+        assert found["clusters"] == [None, 1, 1, None, 2, 2]
+        rows = (here / "values.csv").read_text().splitlines()[1:]
+        assert [row.rpartition(",")[2] for row in rows] == ["", "1", "1", "", "2", "2"]
+        assert main(["solve", "A.npy", "-k", "6"]) == 0
+        table = capsys.readouterr().out.splitlines()[1:7]
+        assert [line.split()[-1] for line in table] == ["-", "1", "1", "-", "2", "2"]
+        pairs = report_of(sm.solve(np.load("A.npy"), k=6), ["A.npy"], "splitmerge", 0).sections[0].blocks[0]
+        assert [row[-1].text for row in pairs.rows] == ["-", "1", "1", "-", "2", "2"]
+
     def test_report_has_all(self, here):
         K, M = mikota(60)
         sol = sm.solve(K, M, 2, method=sm.SplitMerge(), tol=1e-3, rng=0)

@@ -193,6 +193,19 @@ class TestRefusals:
         assert "A is 30×30 but B is 3×3" in refused(capsys, "solve", "K.mtx", "three.npy")
         assert "but no Z" in refused(capsys, "solve", "pair.npz#Z")
 
+    @pytest.mark.parametrize("sparse", [False, True])
+    @pytest.mark.parametrize("side", ["lower", "upper"])
+    def test_of_one_triangle(self, here, capsys, side, sparse):
+        """The advice for rounding, (X + Xᵀ)/2, would halve what is off the diagonal."""
+        X = (np.tril if side == "lower" else np.triu)(np.ones((4, 4)) + 4 * np.eye(4))
+        sp.save_npz("half.npz", sp.csr_array(X)) if sparse else np.savez("half.npz", A=X)
+        said = refused(capsys, "solve", "half.npz")
+        assert f"only its {side} triangle has entries: give X + X.T − diag(diag(X))" in said
+        assert "rounding error" not in said
+        assert ("header of a Matrix Market file" in said) == (side == "lower")
+        np.save("half.npy", X + 1j * (X != 0))
+        assert "give X + conj(X.T) − diag(diag(X))" in refused(capsys, "solve", "half.npy")
+
     def test_of_a_bad_B(self, here, capsys):
         np.save("indefinite.npy", np.diag(np.r_[-1.0, np.ones(29)]))
         np.save("singular.npy", np.diag(np.r_[np.ones(29), 0.0]))
@@ -215,7 +228,11 @@ class TestRefusals:
             (["--max-seconds", -1], "seconds is -1"),
             (["--seed", -1], "--seed: -1 is negative"),
             (["--method", "powr"], "unknown method 'powr' (did you mean power?); give one of default"),
-            (["--method", "power", "--certify"], "only the default method"),
+            (["--method", "power", "--certify"], "certify: only the default method"),
+            (["--method", "power", "--sigma", 5], "error: sigma=5: only the default method"),
+            (["--method", "power", "--interval", 0, 5], "error: interval: only the default method"),
+            (["--method", "power", "--which", "ends"], "error: which='ends': only the default method"),
+            (["--method", "locally-optimal", "--sigma", 5], "error: sigma=5: LocallyOptimal finds"),
             (["--which", "all"], "invalid choice: 'all'"),
             (["-o", "modes.txt"], "ends in .npz (all results) or .csv"),
             (["-o", "nowhere/modes.npz"], "there is no folder nowhere"),

@@ -1,6 +1,9 @@
 """The progress bar in notebooks; `tests/behaviour/test_callback.py` has terminals and pipes."""
 
+import io
 import sys
+import threading
+import time
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -8,6 +11,7 @@ from tqdm import tqdm
 
 import splitmerge as sm
 from pairs import EASY
+from splitmerge.run import progress
 
 CELL = """
 import splitmerge as sm
@@ -18,8 +22,6 @@ sm.solve(A, B, 2, method=sm.Power(), rng=0, progress=True).converged
 
 def in_a_kernel(monkeypatch, kernel=True, widgets=False):
     """What a kernel looks like from inside, with or without widgets."""
-    from splitmerge.run import progress
-
     shell = SimpleNamespace(kernel=object()) if kernel else SimpleNamespace()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setattr(progress, "find_spec", lambda name: object() if widgets else None)
@@ -72,3 +74,32 @@ def test_in_a_notebook():
     assert outputs[-1]["data"]["text/plain"] == "True"
     shown = [str(output.get("data", output.get("text", ""))) for output in outputs[:-1]]
     assert any("splitmerge" in text for text in shown)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_time_runs_during_the_set_up(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "REDRAW_SECONDS", 0.05)
+    before = threading.active_count()
+    with progress.progress_bar(True, 2) as show:
+        assert show is not None
+        deadline = time.monotonic() + 10
+        while "splitmerge, setting up [00:01]" not in terminal.getvalue():
+            assert time.monotonic() < deadline, terminal.getvalue()
+            time.sleep(0.05)
+    assert "[00:00]" in terminal.getvalue()
+    # the monitor of tqdm may have been started, but the redrawing has ended
+    assert threading.active_count() <= before + 1
+
+
+def test_nothing_in_a_pipe(monkeypatch):
+    pipe = io.StringIO()
+    monkeypatch.setattr("sys.stderr", pipe)
+    with progress.progress_bar(True, 2):
+        time.sleep(0.01)
+    assert pipe.getvalue() == ""

@@ -10,6 +10,7 @@ import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -80,20 +81,31 @@ def carry_out(
     processes: int,
     threads: int = 1,
     title: str = "",
+    tell: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Run the jobs without a saved result, the longest first, and return all results in the order of `jobs`."""
+    """Run the jobs without a saved result, the longest first, and return all results in the order of `jobs`.
+
+    `tell` is called with a line for every completed job where there is no terminal to show a bar on.
+    """
     kept = {job.key: store.get(job) for job in jobs}
     missing = sorted((job for job in jobs if kept[job.key] is None), key=lambda job: -job.weight)
     total = sum(job.weight for job in jobs)
     form = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
     with tqdm(desc=title, total=total, disable=None, leave=False, bar_format=form) as bar:
         bar.update(total - sum(job.weight for job in missing))
+        tell = tell if bar.disable else None
+        begin, done = time.monotonic(), len(jobs) - len(missing)
+        if tell is not None and done:
+            tell(f"{title}: {done} of {len(jobs)} parts are there already")
         if missing:
             with _workers(min(processes, len(missing)), threads) as pool:
                 for job, data in _results(pool, missing):
                     kept[job.key] = store.put(job, data, provenance)
                     bar.set_postfix_str(job.key, refresh=False)
                     bar.update(job.weight)
+                    done += 1
+                    if tell is not None:
+                        tell(f"{title}: {done} of {len(jobs)} parts, {time.monotonic() - begin:.0f} s: {job.key}")
     return [part for job in jobs if (part := kept[job.key]) is not None]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from .output import say
+from .wrapping import HelpFormatter
 
 
 class Code(IntEnum):
@@ -42,8 +44,10 @@ class Parser(argparse.ArgumentParser):
     """An argparse parser that raises `Mistake`, and accepts no abbreviations, which new options could break."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        options.setdefault("formatter_class", HelpFormatter)
         options.setdefault("allow_abbrev", False)
+        if sys.version_info >= (3, 14):
+            options.setdefault("color", False)  # escape sequences would be wrapped as if they were shown
         super().__init__(*args, **options)
 
     def print_help(self, file: Any = None) -> None:

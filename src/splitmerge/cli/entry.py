@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from ..system.packages import missing
 from .arguments import EXIT_CODES, Code, Mistake, Parser, add_common
-from .commands import compare, convert, demo, info, reproduce, solve
+from .commands import compare, completion, convert, demo, info, reproduce, resume, solve
 from .output import complain, prepare_streams, say
 
 # The modules of the commands, in the order of the help text.
-COMMANDS = (solve, compare, info, convert, reproduce, demo)
+COMMANDS = (solve, resume, compare, info, convert, reproduce, demo, completion)
 
 # A negative number as argparse does not recognise it, e.g. with an exponent.
 NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-inf(inity)?", re.IGNORECASE)

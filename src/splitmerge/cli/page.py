@@ -12,6 +12,7 @@ from ..bench.report import Block, Cell, Column, Plot, Report, Section, Series, T
 from ..solution.display.curves import By, curves, tolerance
 from ..solution.display.words import asked, cost, digits_of, short
 from ..solution.solution import Solution
+from .show import cluster_numbers
 
 COLUMNS = (
     Column("number"),
@@ -48,17 +49,17 @@ def pairs(solution: Solution) -> Table:
         solution.residuals,
         solution.error_bounds,
         solution.angle_bounds,
-        solution.clusters,
     )
+    clusters = cluster_numbers(solution)
     body = []
-    for i, numbers in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
-        value, residual, bound, angle, label = numbers
+    for i, numbers in enumerate(zip(*(column.tolist() for column in columns), clusters, strict=True), 1):
+        value, residual, bound, angle, cluster = numbers
         body.append(
             (
                 Cell(str(i), i),
                 Cell(f"{value:#.{digits}g}", value),
                 *(Cell(short(number), number if np.isfinite(number) else None) for number in (residual, bound, angle)),
-                Cell(str(label + 1), label),
+                Cell("-" if cluster is None else str(cluster), cluster),
             )
         )
     return Table("The pairs, best first", COLUMNS, tuple(body), "pairs")

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 from ..linalg import csr
 from ..typing import Array
 from .operator import Operator, dense_operator, safe_scaling, sparse_operator
-from .symmetry import measure, tolerable
+from .symmetry import completed, lone_triangle, measure, tolerable
 
 # Columns per call of a user operator that implements block products, to bound its temporary memory.
 BLOCK_COLUMNS = 128
@@ -130,8 +130,10 @@ def _check_square(shape: Any, name: str) -> int:
     return rows
 
 
-def check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True) -> None:
-    """Refuse values that are not finite, and an asymmetry that rounding does not explain."""
+def check_values(
+    size: float, asymmetry: float, dtype: np.dtype[Any], name: str, *, entries: bool = True, of: Any = None
+) -> None:
+    """Refuse values that are not finite, and an asymmetry that rounding does not explain; `of` is the whole matrix."""
     if not math.isfinite(size):
         raise ValueError(f"{name} contains NaN or infinity; remove or replace these entries")
     allowed = tolerable(size, dtype)
@@ -142,9 +144,11 @@ def check_values(size: float, asymmetry: float, dtype: np.dtype[Any], name: str,
                 f"{name} is not {word}: |⟨v, Xu⟩ − ⟨Xv, u⟩| = {asymmetry:.3g} for random unit vectors, and products of "
                 f"size {size:.3g} (rounding explains up to {allowed:.1g}); check the operator"
             )
+        side = "" if of is None else lone_triangle(of)
+        advice = completed(side, dtype.kind) if side else f"if that is rounding error, give (X + {mirror})/2"
         raise ValueError(
             f"{name} is not {word}: max |X − {mirror}| = {asymmetry:.3g}, with entries up to {size:.3g} "
-            f"(rounding explains up to {allowed:.1g}); if the asymmetry is rounding error, pass (X + {mirror})/2"
+            f"(rounding explains up to {allowed:.1g}); {advice}"
         )
 
 
@@ -159,7 +163,7 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
     with np.errstate(over="ignore"):  # an extended float may exceed the range of a double
         a = np.asarray(a, dtype=dtype)
     size, asymmetry = measure(a)
-    check_values(size, asymmetry, dtype, name)
+    check_values(size, asymmetry, dtype, name, of=a)
     scale = safe_scaling(size, dtype, sign)
     return dense_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
 
@@ -174,7 +178,7 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     a = a.astype(dtype, copy=False)
     size = float(np.abs(a.data).max(initial=0.0))
     asymmetry = csr.asymmetry(a) if math.isfinite(size) else 0.0
-    check_values(size, asymmetry, dtype, name)
+    check_values(size, asymmetry, dtype, name, of=a)
     scale = safe_scaling(size, dtype, sign)
     return sparse_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg.blas import idamax, isamax
 
 from ..linalg.blas import kernels
@@ -52,6 +53,22 @@ def is_plain(a: Array) -> bool:
         return False
     entries = a.ravel(order="K")
     return MIN_SQUARES < kernels(a.dtype).dot(entries, entries) < MAX_SQUARES
+
+
+def lone_triangle(M: Any) -> str:
+    """ "lower" or "upper" if M, dense or sparse, has no entries on the other side of its diagonal; otherwise empty."""
+    entries = sp.coo_array(M)
+    rows, columns = (places[entries.data != 0] for places in entries.coords)
+    sides = {"lower": bool((rows > columns).any()), "upper": bool((rows < columns).any())}
+    present = [side for side, found in sides.items() if found]
+    return present[0] if len(present) == 1 else ""
+
+
+def completed(side: str, kind: str) -> str:
+    """How to complete a matrix of a dtype's kind with one triangle; its diagonal must not count twice."""
+    mirror, word = ("conj(X.T)", "hermitian") if kind == "c" else ("X.T", "symmetric")
+    header = f", or write {word} in the header of a Matrix Market file" if side == "lower" else ""
+    return f"only its {side} triangle has entries: give X + {mirror} − diag(diag(X)){header}"
 
 
 def _largest_finite(a: Array) -> float:

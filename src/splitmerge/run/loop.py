@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ..errors import OutOfTime
 from ..objective.state import State
-from ..system.processes import concluded
+from ..system.processes import concluded, current
 from .checkpoint import Saving
 from .history import History
 from .iteration import Iteration
@@ -57,6 +57,9 @@ class Monitor:
 
     def stops(self, iteration: Iteration, state: State) -> bool:
         """Show the state; does the callback ask to stop?"""
+        if current() is not None:
+            # one process may show them, but all must compute them
+            _ = state.eigenvalue, state.residual
         if self.show is not None:
             self.show(self.before + iteration.pair, state)
         return concluded(self.callback is not None and not iteration.quiet and bool(self.callback(state)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -10,6 +11,8 @@ from typing import Any, TypeAlias
 
 from ..objective.state import State
 
+# Seconds between two redraws while no step is made.
+REDRAW_SECONDS = 1.0
 # Called with the number of a pair and its state at every step.
 Show: TypeAlias = Callable[[int, State], None]
 
@@ -20,10 +23,15 @@ def progress_bar(wanted: bool, k: int) -> Iterator[Show | None]:
     if not wanted:
         yield None
         return
-    with _new_bar(desc="splitmerge, setting up", unit=" steps", leave=False) as bar:
+    form = "{desc} [{elapsed}]"
+    with (
+        _new_bar(desc="splitmerge, setting up", unit=" steps", leave=False, bar_format=form) as bar,
+        _ticking(bar),
+    ):
 
         def show(pair: int, state: State) -> None:
             if bar.n == 0:
+                bar.bar_format = None
                 bar.set_description_str(f"splitmerge, {k} pair{'s' * (k != 1)}")
             bar.update()
             if bar.n % 32 == 0 and not bar.disable:
@@ -58,3 +66,23 @@ def _in_notebook() -> bool:
     current = getattr(sys.modules.get("IPython"), "get_ipython", None)
     shell = None if current is None else current()
     return getattr(shell, "kernel", None) is not None
+
+
+@contextmanager
+def _ticking(bar: Any) -> Iterator[None]:
+    """Redraw the bar every second: a factorisation and a verification make no steps that would."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(REDRAW_SECONDS):
+            bar.refresh()
+
+    thread = None if bar.disable else threading.Thread(target=tick, daemon=True)
+    if thread is not None:
+        thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if thread is not None:
+            thread.join()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,12 +70,13 @@ def reproduce(
     sizes: Sequence[int] = gallery.SIZES,
     pairs: Sequence[tuple[str, str]] = (),
     command: str | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Run the measurements of `target` (one of `TARGETS`) that are not yet in the folder `out`, and write the results.
 
     `trials` is the number of starts, 100 as in the paper; `quick` uses two. `sizes` selects the n of table 1. `pairs`
     are files of A and B that replace the gallery's clustered pairs. The jobs run in `processes` processes (None: one
-    per core) with `threads` BLAS threads each.
+    per core) with `threads` BLAS threads each. Without a terminal, `tell` is called with a line for every part.
     """
     if target not in TARGETS:
         raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
@@ -101,6 +102,7 @@ def reproduce(
         processes=whole(origin["processes"], "processes", 1),
         threads=threads,
         title=f"reproduce {target}",
+        tell=tell,
     )
     results = Results.of(parts)
     sections = _sections(target, results, sources, seed, folder, origin)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read, writing
 from ..names import look_up
 from ..output import complain, say, say_json
+from ..wrapping import columns, wrapped
 
 if TYPE_CHECKING:
     from ...bench.contest import Entry
@@ -134,6 +135,8 @@ def _show(args: argparse.Namespace, entries: list[Entry]) -> None:
         report = Report("Comparison", summary, (Section("Methods", (found,)),), origin)
         with writing(args.report, "--report"):
             replace_text(args.report, html(report))
+        if not args.json:
+            say(f"wrote {args.report}: the report of {len(entries)} methods")
 
 
 def _say_table(found: Table, entries: list[Entry]) -> None:
@@ -141,6 +144,8 @@ def _say_table(found: Table, entries: list[Entry]) -> None:
 
     words = sum(not column.numeric for column in found.columns)
     body = [[cell.text for cell in row] for row in found.rows]
-    lines = as_lines([column.name for column in found.columns], body, words)
+    width = columns()
+    lines = as_lines([column.name for column in found.columns], body, words, width)
     notes = [f"{entry.name}: {entry.why}" for entry in entries if entry.outcome != "right" and entry.why]
-    say("\n".join([found.caption, *lines, *(["", *notes] if notes else [])]))
+    said = [wrapped(note, width) for note in notes]
+    say("\n".join([wrapped(found.caption, width), *lines, *(["", *said] if said else [])]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...system.packages import missing
 from ..arguments import Code, Mistake, add_common, add_json, check_writable, epilog, writing
 from ..output import say, say_json
+from ..wrapping import columns, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,9 +83,12 @@ def run(args: argparse.Namespace) -> int:
         say_json(told | {"provenance": provenance(args.typed, args.seed)})
         return Code.SUCCESS
     drawn = f"Convergence plot: {args.out}" if picture else f"No plot: {missing('it', 'matplotlib')}."
-    say(f"{title}: leading pair to sin θ ≤ {SINE_TOLERANCE:g}\n\n{as_table(rows)}\n")
-    say(f"P is the preconditioner; times exclude the set-up (checks, factorisation).\n{drawn}\n")
-    say(next(row for row in rows if row.name == "Split-Merge").solution.explain())
+    width = columns()
+    head = wrapped(f"{title}: leading pair to sin θ ≤ {SINE_TOLERANCE:g}", width)
+    say(f"{head}\n\n{as_table(rows, width)}\n")
+    notes = f"P is the preconditioner; times exclude the set-up (checks, factorisation).\n{drawn}\n"
+    say(wrapped(notes, width))
+    say(wrapped(next(row for row in rows if row.name == "Split-Merge").solution.explain(), width))
     return Code.SUCCESS
 
 
@@ -145,22 +149,18 @@ def angle(x: Array, u: Array, B: Array) -> float:
     return math.sqrt((d @ (B @ d)) / (x @ (B @ x)))
 
 
-def as_table(rows: list[Row]) -> str:
+def as_table(rows: list[Row], width: int | None = None) -> str:
     """A text table with one line per method."""
-    widths = (-30, 7, 8, 8, 10, 10, 9, 10, 10, 10)
-    lines = [_line(HEAD, widths)]
-    lines.append("─" * len(lines[0]))
+    from ..show import table
+
+    body = []
     for row in rows:
         counts, solution = row.solution.counts, row.solution
         cells = (counts.A_products, counts.B_products, counts.B_solves, counts.P_solves)
         sizes = (row.sines[-1], float(solution.residuals[0]), row.error)
         ms = f"{1e3 * solution.seconds.iteration:.2f}"
-        lines.append(_line((row.name, str(solution.steps), *map(str, cells), ms, *(f"{x:.1e}" for x in sizes)), widths))
-    return "\n".join(lines)
-
-
-def _line(cells: tuple[str, ...], widths: tuple[int, ...]) -> str:
-    return "".join(f"{cell:{'<' if w < 0 else '>'}{abs(w)}}" for cell, w in zip(cells, widths, strict=True))
+        body.append((row.name, str(solution.steps), *map(str, cells), ms, *(f"{x:.1e}" for x in sizes)))
+    return "\n".join(table(HEAD, body, 1, width))
 
 
 def _as_json(row: Row) -> dict[str, Any]:

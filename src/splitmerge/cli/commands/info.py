@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, epilog, read
 from ..output import say, say_json
+from ..wrapping import columns, wrapped
 
 if TYPE_CHECKING:
     from ..facts.matrix import Facts
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
         say_json(told | {"provenance": provenance(args.typed, None)})
     else:
-        say(as_text(told))
+        say(wrapped(as_text(told), columns()))
     return Code.SUCCESS
 
 
@@ -60,7 +61,7 @@ def examine(A: Any, B: Any, k: int) -> dict[str, Any]:
     if B is not None and A.shape != B.shape:
         findings.append(f"A is {A.shape[0]}×{A.shape[0]} and B is {B.shape[0]}×{B.shape[0]}: the sizes must be equal.")
     told: dict[str, Any] = {**matrices, "B": matrices.get("B"), "definiteness": {}, "condition": None, "costs": {}}
-    told |= {"spectrum": None, "routes": {}, "findings": findings}
+    told |= {"condition_A": None, "spectrum": None, "routes": {}, "findings": findings}
     if not findings:
         _look_deeper(A, B, min(k, A.shape[0]), told)
     return told
@@ -82,10 +83,20 @@ def _look_deeper(A: Any, B: Any, k: int, told: dict[str, Any]) -> None:
     if op_B is not None and B_known:
         told["condition"] = dict(zip(("number", "how"), condition(op_B, found["B"].factor), strict=True))
     told["findings"] += _about_B(found, told)
+    if told["condition"] is not None and found["A"].definite:
+        told["condition_A"] = dict(zip(("number", "how"), condition(op_A, found["A"].factor, "A"), strict=True))
+        told["findings"] += _about_order(A, B, told)
     if B_known:
         told["spectrum"] = dict(zip(("largest", "smallest", "how"), spectrum(A, B), strict=True))
     if B_known or found["B"].word == "unknown":
         told["routes"] = ways.told()
+
+
+def _about_order(A: Any, B: Any, told: dict[str, Any]) -> list[str]:
+    from ..facts.pair import wrong_order
+
+    why = wrong_order(A, B, told["condition_A"]["number"], told["condition"]["number"])
+    return [f"{why}: are the files in the right order, the stiffness first?"] if why else []
 
 
 def _about_B(found: dict[str, Any], told: dict[str, Any]) -> list[str]:
@@ -111,8 +122,9 @@ def as_text(told: dict[str, Any]) -> str:
     lines = [*_matrix_lines(told["A"], told), *([] if told["B"] is None else _matrix_lines(told["B"], told))]
     if told["B"] is None:
         lines.append("B  the identity")
-    if told["condition"] is not None:
-        lines.append(f"condition of B  {number(told['condition']['number'], 3)}, {told['condition']['how']}")
+    for name, found in (("A", told["condition_A"]), ("B", told["condition"])):
+        if found is not None:
+            lines.append(f"condition of {name}  {number(found['number'], 3)}, {found['how']}")
     if told["spectrum"] is not None:
         ends = told["spectrum"]
         lines.append(
@@ -132,6 +144,8 @@ def _matrix_lines(matrix: Facts, told: dict[str, Any]) -> list[str]:
     low, high = matrix.diagonal
     word = "Hermitian" if matrix.dtype.startswith("complex") else "symmetric"
     even = f"exactly {word}" if matrix.asymmetry == 0 else f"max |X − Xᴴ| = {matrix.asymmetry:.1e} max |X|"
+    if matrix.asymmetry != matrix.asymmetry:
+        even = f"not {word}: NaN or infinite entries"
     lines = [
         f"{name}  {n} × {n}, {matrix.kind}, {matrix.dtype}, {matrix.nonzeros} nonzeros ({100 * matrix.density:.3g} %)",
         f"   {even}; entries from {number(matrix.least)} to {number(matrix.largest)}, "

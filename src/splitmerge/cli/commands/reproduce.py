@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arguments import Code, Mistake, add_common, add_json, epilog
 from ..output import complain, say, say_json
+from ..wrapping import columns, wrapped
 
 TARGETS = {
     "table1": "mean times on the thirty synthetic problems, next to the paper's",
@@ -83,6 +84,7 @@ def run(args: argparse.Namespace) -> int:
             **({"sizes": args.sizes} if args.sizes else {}),
             pairs=[tuple(pair) for pair in args.pair],
             command=args.typed,
+            tell=lambda line: complain(line, kind=""),
         )
     except KeyboardInterrupt:
         complain(f"interrupted; completed parts are saved in {args.out}, run the same command to resume", kind="")
@@ -100,7 +102,8 @@ def run(args: argparse.Namespace) -> int:
         judgement = claim.judged(outcome.results)
         if judgement.word != "not measured":
             lines.append(f"  {judgement.word:<15} {claim.statement} {judgement.figures}")
-    say("\n".join([*lines, *(f"wrote {path}" for path in outcome.files)]))
+    say(wrapped("\n".join(lines), columns()))
+    say("\n".join(f"wrote {path}" for path in outcome.files))
     return Code.SUCCESS
 
 

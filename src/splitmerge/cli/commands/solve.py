@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import FILES, Code, Mistake, add_common, add_json, add_pair, check_writable, epilog, read, writing
 from ..output import complain, say, say_json
 from ..processes import communicator, read_distributed, speaks
+from ..wrapping import columns, wrapped
 
 if TYPE_CHECKING:
     from ...solution.solution import Solution
@@ -41,12 +42,20 @@ def add(subparsers: Any) -> None:
         epilog=epilog(EXAMPLES, FILES),
     )
     add_pair(parser)
-    _add_question(parser)
-    _add_method(parser)
-    _add_checkpoint(parser)
-    _add_output(parser)
+    add_options(parser).add_argument(
+        "--resume", metavar="FILE", help="go on from a checkpoint or a saved solution; options given here win"
+    )
     add_common(parser)
     parser.set_defaults(run=run)
+
+
+def add_options(parser: argparse.ArgumentParser) -> Any:
+    """Add the options of a solve, and return the group of those of checkpoints."""
+    _add_question(parser)
+    _add_method(parser)
+    checkpoints = _add_checkpoint(parser)
+    _add_output(parser)
+    return checkpoints
 
 
 def _add_question(parser: argparse.ArgumentParser) -> None:
@@ -89,15 +98,13 @@ def _add_method(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, metavar="N", help="seed of the random start (default: 0)")
 
 
-def _add_checkpoint(parser: argparse.ArgumentParser) -> None:
+def _add_checkpoint(parser: argparse.ArgumentParser) -> Any:
     group = parser.add_argument_group("checkpoints")
     group.add_argument("--checkpoint", metavar="FILE", help="write what a later run needs to go on, e.g. to run.ckpt")
     group.add_argument(
         "--checkpoint-every", type=float, metavar="S", help="seconds between two checkpoints (default: 60)"
     )
-    group.add_argument(
-        "--resume", metavar="FILE", help="go on from a checkpoint or a saved solution; options given here win"
-    )
+    return group
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -120,12 +127,10 @@ def run(args: argparse.Namespace) -> int:
         raise Mistake(f"argument --seed: {args.seed} is negative; give 0 or more")
     if args.seed is None and args.resume is None:
         args.seed = DEFAULT_SEED
-    comm = communicator()
-    A, B = read(args) if comm is None else read_distributed(args.A, args.B, comm)
-    solution = _solve(args, A, B, method, hint)
-    failures = _keep(args, solution)
+    solution = _solve(args, *_matrices(args), method, hint)
+    written, failures = _keep(args, solution)
     if not args.quiet:
-        _show(args, solution)
+        _show(args, solution, written)
     for failure in failures:
         complain(failure)
     if not solution.converged:
@@ -137,12 +142,22 @@ def run(args: argparse.Namespace) -> int:
     return Code.SUCCESS if solution.converged else Code.NOT_CONVERGED
 
 
+def _matrices(args: argparse.Namespace) -> tuple[Any, Any]:
+    """A and B from their files; None if they are those of a saved solution."""
+    comm = communicator()
+    if args.A is None:
+        if comm is not None:
+            raise Mistake("several processes read the matrices from their own files; give A and B after FILE")
+        return None, None
+    return read(args) if comm is None else read_distributed(args.A, args.B, comm)
+
+
 def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> Solution:
     """The solution, converged or not."""
     from ... import NotConverged, NotPositiveDefinite
     from ...problem.adapt import shape_of
     from ...solution.loading import load
-    from ...solution.solution import Solution
+    from ...solution.solution import Absent, Solution
     from ...solve import solve
 
     given = _given(args, method, hint)
@@ -151,6 +166,8 @@ def _solve(args: argparse.Namespace, A: Any, B: Any, method: Any, hint: Any) -> 
             count = _pair_count(args, shape_of(A)[0])
             return solve(A, B, **{"k": count} | given | _stopping(args, DEFAULT_TOL))
         loaded = load(args.resume, A, B)
+        if A is None and loaded.problem is not None and isinstance(loaded.problem.A, Absent):
+            raise Mistake(f"{args.resume} has no matrices; give their files: splitmerge resume {args.resume} A B")
         if isinstance(loaded, Solution):
             given.setdefault("rng", DEFAULT_SEED)
         tol = DEFAULT_TOL if loaded.problem is None else loaded.problem.tol
@@ -222,48 +239,53 @@ def _check_outputs(args: argparse.Namespace) -> None:
         raise Mistake("--checkpoint-every is for --checkpoint only; omit it, or give both")
 
 
-def _keep(args: argparse.Namespace, solution: Solution) -> list[str]:
-    """Write the files and return error messages, which are printed after the result so that it is not lost."""
-    failures = []
+def _keep(args: argparse.Namespace, solution: Solution) -> tuple[list[str], list[str]]:
+    """Write the files: their names with what they hold, and error messages, which must not cost the result."""
+    written, failures = [], []
     for option, path, write in (("-o", args.output, _save), ("--report", args.report, _report)):
         if path is None:
             continue
         try:
             with writing(path, option):
-                write(args, solution)
+                written.append(f"{path}: {write(args, solution)}")
         except Mistake as failure:
             failures.append(str(failure))
-    return failures
+    return written, failures
 
 
-def _save(args: argparse.Namespace, solution: Solution) -> None:
+def _save(args: argparse.Namespace, solution: Solution) -> str:
     from ...solution.store.replacement import replace_text
-    from ..show import as_csv
+    from ..show import as_csv, pair_count
 
     if Path(args.output).suffix.lower() != ".csv":
         solution.save(args.output)
-    elif speaks():
+        return f"all results of {pair_count(solution)}, for splitmerge resume or splitmerge.load"
+    if speaks():
         replace_text(args.output, as_csv(solution))
+    return f"the values of {pair_count(solution)}, without vectors"
 
 
-def _report(args: argparse.Namespace, solution: Solution) -> None:
+def _report(args: argparse.Namespace, solution: Solution) -> str:
     from ...bench.report import html
     from ...solution.store.replacement import replace_text
     from ..page import report_of
+    from ..show import pair_count
 
-    if not speaks():
-        return
-    replace_text(args.report, html(report_of(solution, _files(args), args.typed, args.seed)))
+    if speaks():
+        replace_text(args.report, html(report_of(solution, _files(args), args.typed, args.seed)))
+    return f"the report of {pair_count(solution)}"
 
 
-def _show(args: argparse.Namespace, solution: Solution) -> None:
+def _show(args: argparse.Namespace, solution: Solution, written: list[str]) -> None:
     from ..show import as_json, as_text
 
     if args.json:
-        say_json(as_json(solution, args.typed, args.seed) | {"files": _files(args)})
-    else:
-        say(as_text(solution, explain=args.explain))
+        say_json(as_json(solution, args.typed, args.seed) | {"files": _files(args), "written": written})
+        return
+    said = [wrapped(f"wrote {line}", columns()) for line in written]
+    say("\n".join([as_text(solution, explain=args.explain), *said]))
 
 
 def _files(args: argparse.Namespace) -> list[str]:
-    return [file for file in (args.A, args.B) if file is not None]
+    """The files of the matrices, or the one that was resumed from."""
+    return [file for file in (args.A, args.B) if file is not None] or [args.resume]

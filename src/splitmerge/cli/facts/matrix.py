@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...problem.adapt import working_dtype
-from ...problem.symmetry import tolerable
+from ...problem.symmetry import completed, lone_triangle, tolerable
 from ...typing import Array
 
 
@@ -26,7 +26,7 @@ class Facts:
     density: float
     largest: float
     least: float
-    # max |X − Xᴴ| / max |X|
+    # max |X − Xᴴ| / max |X|; NaN if an entry is not finite
     asymmetry: float
     diagonal: tuple[float, float]
     empty_rows: int
@@ -41,7 +41,7 @@ def facts(M: Any, name: str) -> Facts:
     sizes = np.abs(entries[entries != 0]).astype(float)
     finite = bool(np.isfinite(sizes).all())
     largest = float(sizes.max(initial=0.0))
-    asymmetry = _asymmetry(M, sparse) / largest if finite and largest else 0.0
+    asymmetry = _asymmetry(M, sparse) / largest if finite and largest else 0.0 if finite else math.nan
     diagonal = np.real(M.diagonal()).astype(float) if n else np.zeros(1)
     low, high = (float(diagonal.min()), float(diagonal.max())) if np.isfinite(diagonal).all() else (math.nan, math.nan)
     empty = int((np.asarray(abs(M).sum(axis=1)).ravel() == 0).sum())
@@ -74,15 +74,11 @@ def _findings(M: Any, name: str, sizes: Array, asymmetry: float) -> list[str]:
         return []
     word = "Hermitian" if M.dtype.kind == "c" else "symmetric"
     found = f"{name} is not {word}: max |X − Xᴴ| is {asymmetry:.3g} of the largest entry."
-    upper, lower = (_strict(M, part) for part in (sp.triu, sp.tril))
-    if not upper or not lower:
-        found += f" Only its {'lower' if not upper else 'upper'} triangle has entries: add its conjugate transpose."
+    side = lone_triangle(M)
+    if side:
+        advice = completed(side, M.dtype.kind)
+        found += f" {advice[0].upper()}{advice[1:]}."
     return [found]
-
-
-def _strict(M: Any, part: Any) -> int:
-    """The number of nonzeros strictly above (`triu`) or below (`tril`) the diagonal."""
-    return int(part(sp.coo_array(M), 1 if part is sp.triu else -1).count_nonzero())
 
 
 def _asymmetry(M: Any, sparse: bool) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...arguments import stopping_rule
 from ...errors import NotPositiveDefinite
@@ -30,6 +31,8 @@ MAX_FACTORISATION_SECONDS = 10.0
 DENSE_EIGENVALUES_MAX_ROWS = 500
 # Lanczos steps of the estimate of the condition number of larger matrices.
 CONDITION_LANCZOS_STEPS = 40
+# κ(B)/κ(A) from which the files may be in the wrong order; κ(K)/κ(M) is mostly 7 to 1,000 for finite elements.
+SWAPPED_CONDITION_RATIO = 5.0
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def _count(op: Operator) -> int | None:
         return None
 
 
-def condition(op: Operator, factor: Any) -> tuple[float, str]:
+def condition(op: Operator, factor: Any, name: str = "B") -> tuple[float, str]:
     """The condition number of a positive definite matrix, and how it was computed."""
     if op.n <= DENSE_EIGENVALUES_MAX_ROWS:
         matrix = op.matrix if op.kind == "dense" else op.matrix.toarray()
@@ -109,7 +112,26 @@ def condition(op: Operator, factor: Any) -> tuple[float, str]:
         return number, "from all its eigenvalues"
     largest = _top(op, op.times)
     inverse = _top(op, lambda v: factor.solve(v, None, None)[0])
-    return largest * inverse, f"a lower estimate by {CONDITION_LANCZOS_STEPS} Lanczos steps with B and B⁻¹"
+    return largest * inverse, f"a lower estimate by {CONDITION_LANCZOS_STEPS} Lanczos steps with {name} and {name}⁻¹"
+
+
+def wrong_order(A: Any, B: Any, condition_A: float, condition_B: float) -> str:
+    """Why two positive definite matrices look like a mass as A and a stiffness as B; empty if they do not.
+
+    Elements of width h give a stiffness with a condition number of order h⁻² and a mass with one that h hardly changes.
+    """
+    if is_diagonal(A) and not is_diagonal(B):
+        return "A is diagonal, as a lumped mass is, and B is not"
+    if math.inf > condition_B >= SWAPPED_CONDITION_RATIO * condition_A:
+        return f"The condition number of B, {condition_B:.1e}, is {condition_B / condition_A:.0f} times that of A"
+    return ""
+
+
+def is_diagonal(M: Any) -> bool:
+    """Are all entries off the diagonal zero?"""
+    entries = sp.coo_array(M)
+    rows, columns = entries.coords
+    return not bool((entries.data[rows != columns] != 0).any())
 
 
 def _top(op: Operator, times: Any) -> float:

@@ -24,7 +24,7 @@ FLOOR_UNITS = 1e4
 class RitzPair(State):
     """A Ritz pair with xᴴBx = 1; its vector is computed only when it is used."""
 
-    __slots__ = ("_Bx", "__weakref__", "_x", "_y", "coefficients", "error", "theta")
+    __slots__ = ("_Bx", "__weakref__", "_quotient", "_x", "_y", "coefficients", "error", "theta")
 
     # a step makes several products
     patience, endurance = 10, 1000
@@ -39,6 +39,7 @@ class RitzPair(State):
         self._x: Array | None = None
         self._y: Array | None = None
         self._Bx: Array | None = None
+        self._quotient: float | None = None
         direct = search.transform.direct
         size = self.scale.magnitude(self.s) if direct else abs(self.theta)
         self._residual = relative(self.error, size)
@@ -101,8 +102,9 @@ class RitzPair(State):
         """The Ritz value; after inexact solves with B, where the recurrence holds approximately, the quotient of x."""
         if not isinstance(self.products.solver, Iterative):
             return super().eigenvalue
-        quotient = vdot(self.x, self.Ax).real / vdot(self.x, self.Bx).real
-        return self.pencil.value_of(float(quotient) - self.scale.shift)
+        if self._quotient is None:
+            self._quotient = float(vdot(self.x, self.Ax).real / vdot(self.x, self.Bx).real)
+        return self.pencil.value_of(self._quotient - self.scale.shift)
 
     @property
     def f(self) -> float:
