@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -25,6 +27,7 @@ extensions = [
     # ours, from docs/extensions
     "docstrings",
     "figures",
+    "help_texts",
     "mathml",
     "reproduction",
 ]
@@ -41,7 +44,7 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 python_maximum_signature_line_length = 88
@@ -75,5 +78,15 @@ if any(GALLERY.glob("plot_*.py")):
         "show_signature": False,
         "write_computation_times": False,
     }
-else:
-    suppress_warnings = ["toc.empty_glob"]
+
+
+def setup(app: Any) -> None:
+    """Let the page about examples do without a gallery, where there is none."""
+    if "sphinx_gallery.gen_gallery" not in extensions:
+        app.connect("source-read", without_gallery)
+
+
+def without_gallery(app: Any, name: str, source: list[str]) -> None:
+    """Remove the table of contents that names it."""
+    if name == "examples":
+        source[0] = re.sub(r"^```\{toctree\}.*?^```$", "", source[0], flags=re.S | re.M)

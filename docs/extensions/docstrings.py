@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
 from typing import Any
 
+from sphinx.util import logging
+
 import splitmerge
 import splitmerge.gallery
 import splitmerge.learn
+
+LOG = logging.getLogger(__name__)
 
 CODE = re.compile(r"(?<![`:])`([^`]+)`(?!`)")
 # what reStructuredText would take for a substitution or a reference
@@ -18,6 +23,8 @@ MARKUP = re.compile(r"(\||\w_(?=\W|$))")
 def setup(app: Any) -> dict[str, Any]:
     """Rewrite docstrings before Sphinx parses them."""
     app.connect("autodoc-process-docstring", rewrite)
+    app.connect("autodoc-skip-member", is_foreign)
+    app.connect("env-check-consistency", complain_about_missing)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -25,6 +32,21 @@ def rewrite(app: Any, what: str, name: str, thing: Any, options: Any, lines: lis
     """Turn every line of a docstring but the examples into reStructuredText."""
     lines[:] = _joined(lines)
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else worded(line) for line in lines]
+
+
+def is_foreign(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Is it inherited from another library, which documents it? None leaves the decision to autodoc."""
+    thing = thing.fget if isinstance(thing, property) else thing
+    module = getattr(inspect.unwrap(thing), "__module__", None) if callable(thing) else None
+    return True if module and not module.startswith("splitmerge") else None
+
+
+def complain_about_missing(app: Any, env: Any) -> None:
+    """Warn, which ends `make docs`, about a public name without an entry."""
+    entries = env.get_domain("py").objects
+    for name, home in public().items():
+        if f"{home}.{name}" not in entries:
+            LOG.warning("%s.%s has no entry; add it to a page of docs/api", home, name)
 
 
 def _joined(lines: list[str]) -> list[str]:
