@@ -13,6 +13,7 @@ METHODS = {
     "default": sm.Accelerated(),
 }
 
+
 def draw(ink: dict[str, str]) -> Figure:
     """Residual against products with A, for the largest eigenvalue of a synthetic pair."""
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")

@@ -8,7 +8,11 @@ from matplotlib.figure import Figure
 from . import plane
 
 NAMES = ("gradient", "power", "Split-Merge")
-LABELS = {"gradient": r"Hessian $L_+I$: gradient", "power": r"Hessian $2B$: power", "Split-Merge": r"$H_x$: Split-Merge"}
+LABELS = {
+    "gradient": r"Hessian $L_+I$: gradient",
+    "power": r"Hessian $2B$: power",
+    "Split-Merge": r"$H_x$: Split-Merge",
+}
 
 
 def start() -> np.ndarray:

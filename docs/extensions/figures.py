@@ -59,7 +59,7 @@ def draw_all(app: Any) -> None:
 def style(ink: dict[str, str]) -> dict[str, Any]:
     """Transparent, with the colour of the text for everything that is not a curve; the same bytes every time."""
     names = "text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color", "axes.titlecolor"
-    colours = {name: ink["text"] for name in names}
+    colours = dict.fromkeys(names, ink["text"])
     return colours | {
         "axes.facecolor": "none",
         "figure.facecolor": "none",
