@@ -11,6 +11,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE / "extensions"))
 
+from pygments.lexers.shell import BashLexer  # noqa: E402
+
 import splitmerge  # noqa: E402
 
 project = "splitmerge"
@@ -27,8 +29,8 @@ extensions = [
     # ours, from docs/extensions
     "docstrings",
     "figures",
+    "formulas",
     "help_texts",
-    "mathml",
     "reproduction",
 ]
 templates_path = ["_templates"]
@@ -37,7 +39,7 @@ exclude_patterns = ["**/GALLERY_HEADER.md"]
 # MyST
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block", "attrs_inline"]
 myst_heading_anchors = 3
-html_math_renderer = "mathml"
+html_math_renderer = "svg"
 
 # API
 autosummary_generate = True
@@ -81,7 +83,8 @@ if any(GALLERY.glob("plot_*.py")):
 
 
 def setup(app: Any) -> None:
-    """Let the page about examples do without a gallery, where there is none."""
+    """Commands have no prompt; and the page about examples does without a gallery, where there is none."""
+    app.add_lexer("console", BashLexer)
     if "sphinx_gallery.gen_gallery" not in extensions:
         app.connect("source-read", without_gallery)
 

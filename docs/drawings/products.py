@@ -14,7 +14,7 @@ METHODS = {
 }
 
 
-def draw(ink: dict[str, str]) -> Figure:
+def draw(ink: dict[str, str]) -> dict[str, Figure]:
     """Residual against products with A, for the largest eigenvalue of a synthetic pair."""
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axes = figure.subplots()
@@ -24,4 +24,4 @@ def draw(ink: dict[str, str]) -> Figure:
         axes.semilogy(history.products, history.residual, color=ink[name], label=name)
     axes.set(xlabel="products with A", ylabel="relative residual", ylim=(5e-9, 3))
     axes.legend(fontsize=9)
-    return figure
+    return {"": figure}

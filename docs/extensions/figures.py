@@ -24,9 +24,10 @@ SHARED = {
     "default": "#2a9d6f",
 }
 INK = {
-    "light": SHARED | {"theme": "light", "text": "#222222", "faint": "#b5b5b5"},
+    "light": SHARED | {"theme": "light", "paper": "#ffffff", "text": "#222222", "faint": "#b5b5b5"},
     "dark": SHARED
-    | {"theme": "dark", "text": "#e6e6e6", "faint": "#6a6a6a", "power": "#6ea8f0", "Split-Merge": "#cb86e6"},
+    | {"theme": "dark", "paper": "#131416", "text": "#e6e6e6", "faint": "#6a6a6a"}
+    | {"power": "#6ea8f0", "Split-Merge": "#cb86e6"},
 }
 DRAWINGS = ("landscape", "step", "products")
 # pages whose last Python block leaves a figure: the name of the file that it writes
@@ -51,9 +52,10 @@ def draw_all(app: Any) -> None:
     for theme, ink in INK.items():
         with matplotlib.rc_context(style(ink)):
             for name in DRAWINGS:
-                write(import_module(f"drawings.{name}").draw(ink), f"{name}-{theme}.svg")
+                for part, figure in import_module(f"drawings.{name}").draw(ink).items():
+                    write(figure, "-".join(filter(None, (name, part, theme))))
             for page, name in PAGES.items():
-                write(drawn_by(DOCS / page), f"{name}-{theme}.svg")
+                write(drawn_by(DOCS / page), f"{name}-{theme}")
 
 
 def style(ink: dict[str, str]) -> dict[str, Any]:
@@ -81,7 +83,7 @@ def style(ink: dict[str, str]) -> dict[str, Any]:
 
 def write(figure: Any, name: str) -> None:
     """The figure as a file that only changes when the figure does."""
-    figure.savefig(FOLDER / name, metadata={"Date": None})
+    figure.savefig(FOLDER / f"{name}.svg", metadata={"Date": None})
 
 
 def drawn_by(page: Path) -> Any:
