@@ -6,17 +6,19 @@ BIN := $(VENV)/bin
 # not import need not be compiled before it runs.
 DEMO_STAMP := $(VENV)/.demo
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs-installed
 MPI_VENV := .venv-mpi
 MPI_STAMP := $(MPI_VENV)/.installed
 SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi package clean
+.PHONY: help install demo docs test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi package clean
 
 help:
 	@echo "make install      a virtual environment with all that development needs"
 	@echo "make demo         solve a built-in pair with every method: a table and a picture (out/demo.png)"
+	@echo "make docs         the documentation: out/docs/html/index.html"
 	@echo "make test         lint, types and tests"
 	@echo "make test-slow    the exhaustive checks"
 	@echo "make lint         ruff and mypy only"
@@ -46,6 +48,16 @@ install: $(STAMP)
 
 demo: $(DEMO_STAMP)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/demo.py --out out/demo.png
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $(DOCS_STAMP)
+
+# a warning is an error, and so is a reference to nothing
+docs: $(DOCS_STAMP)
+	rm -rf out/docs/html docs/api/generated docs/_generated
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -n -W --keep-going -b html -d out/docs/doctrees docs out/docs/html
+	@echo "wrote out/docs/html/index.html"
 
 lint: install
 	$(BIN)/ruff check .
@@ -92,4 +104,5 @@ test-mpi: mpi
 	tools/mpi/run.sh $(MPI_VENV) -m pytest -p no:cacheprovider tests/mpi
 
 clean:
-	rm -rf $(VENV) $(MPI_VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MPI_VENV) out dist build docs/_generated docs/api/generated docs/gallery
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

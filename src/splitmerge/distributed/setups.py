@@ -38,23 +38,28 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     """The set-ups of the candidates, in the order in which they are tried."""
     problem, pencil = workspace.problem, workspace.pencil
     method = problem.method
-    opening = len(workspace.decisions)
     if method is not None and not method.subspace:
         yield Candidate(Engine.DEFLATION), _deflation(workspace)
     elif problem.sigma is not None:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, problem.sigma / pencil.unit)
     elif problem.which == "smallest":
-        asked = isinstance(method, LocallyOptimal) or problem.preconditioner is not None
-        if not pencil.known or asked or (method is None and pencil.n > FACTORISED_N):
-            yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
-            del workspace.decisions[opening:]
-        if pencil.known and not asked:
-            yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
+        yield from _smallest_first(workspace)
     elif isinstance(method, LocallyOptimal):
         yield Candidate(Engine.LOBPCG), matrix_free.largest(workspace, pencil)
     else:
         target = Target.of(problem.which)
         yield Candidate(Engine.KRYLOV, target=target), _largest(workspace, target)
+
+
+def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
+    """LOBPCG where it is asked for, or n is large; otherwise, and where it fails, shift-invert below the spectrum."""
+    problem, pencil, opening = workspace.problem, workspace.pencil, len(workspace.decisions)
+    asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
+    if not pencil.known or asked or (problem.method is None and pencil.n > FACTORISED_N):
+        yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
+        del workspace.decisions[opening:]
+    if pencil.known and not asked:
+        yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
 
 
 def _deflation(workspace: Workspace) -> Setup:

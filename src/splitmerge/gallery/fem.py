@@ -86,12 +86,14 @@ def lapla3_like() -> tuple[sp.csr_array, sp.csr_array]:
     bisection of 4 × 4 × 4 bricks with a few edges left uncut, and that the diagonals of 310 bricks, closer to the
     centre than to the boundary, were then bisected. Here these bricks are chosen at random, with a fixed seed.
 
-    | | Lapla3 | here |
-    |---|---|---|
-    | nonzeros of B | 141,779 | 143,783 |
-    | nonzeros of A, without rounding errors | 122,367 | 124,449 |
-    | λ₁ and λₙ | 26,776.9 and 29.618 | 26,951.0 and 29.618 |
-    | (λᵢ − λᵢ₊₁)/λ₁ in thousandths, i = 1, …, 9 | 26, 8, 6, 8, 8, 17, 7, 1, 4 | 27, 3, 8, 18, 4, 5, 5, 3, 5 |
+    ==========================================  ===========================  ===========================
+    quantity                                    Lapla3                       here
+    ==========================================  ===========================  ===========================
+    nonzeros of B                               141,779                      143,783
+    nonzeros of A, without rounding errors      122,367                      124,449
+    λ₁ and λₙ                                   26,776.9 and 29.618          26,951.0 and 29.618
+    (λᵢ − λᵢ₊₁)/λ₁ in thousandths, i = 1, …, 9  26, 8, 6, 8, 8, 17, 7, 1, 4  27, 3, 8, 18, 4, 5, 5, 3, 5
+    ==========================================  ===========================  ===========================
 
     The paper counts 136,565 nonzeros in A; 14,198 of those in the file are rounding errors. The spread of the refined
     bricks about the centre was chosen among many variants to match these numbers; other seeds give similar ones.

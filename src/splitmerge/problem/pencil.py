@@ -153,7 +153,7 @@ class Pencil:
 
     @property
     def coordinates(self) -> int:
-        """How many systems of coordinates are verified: the user's, and that of this pair if it is another one."""
+        """The number of coordinate systems to verify in, the user's and that of this pair if it is another one."""
         return 1 if self.scaling is None and self.condensed is None else 2
 
     def condensed_from(self, Q: Any, BQ: Any, times: Callable[[Array], Array], norms: tuple[float, float]) -> Pencil:

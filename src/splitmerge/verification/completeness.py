@@ -222,12 +222,16 @@ def _verdict(
     if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
         why = TWO_STARTS.why
     if probes:
-        # the others have found one
-        which = "a random-start probe" if probes == 1 else f"the last of {probes} random-start probes"
-        why = f"{which} of the B-orthogonal complement found no further eigenvalue"
+        why = _probed(probes)
     if asked:
         why += "; the inertia count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)
+
+
+def _probed(probes: int) -> str:
+    """What the last of these probes shows; the others have found an eigenvalue, or were repeated."""
+    which = "a random-start probe" if probes == 1 else f"the last of {probes} random-start probes"
+    return f"{which} of the B-orthogonal complement found no further eigenvalue"
 
 
 def _is_inexact(setup: Setup, pairs: Pairs) -> bool:

@@ -61,13 +61,19 @@ class CCA(PairedComponents):
 
     Attributes
     ----------
-    correlations_ : (n_components,), descending; with a ridge they are shrunk (see `correlations`)
-    x_weights_, y_weights_, x_rotations_, y_rotations_ : the scores are (X − mean) / deviation times these, with
+    correlations_
+        (n_components,), descending; with a ridge they are shrunk (see `correlations`)
+    x_weights_, y_weights_, x_rotations_, y_rotations_
+        the scores are (X − mean) / deviation times these, with
         variance 1 (including the ridge); without deflation, weights and rotations are equal
-    x_loadings_, y_loadings_ : least-squares coefficients of the scaled columns on the scores
-    coef_, intercept_ : y ≈ X coef_.T + intercept_, the least-squares fit of y on the scores of X; computed on access
-    route_, b_report_, solution_ : the route and its reason, the `BReport` of each view, the `Solution` of an iteration
-    n_features_in_, feature_names_in_ : of X
+    x_loadings_, y_loadings_
+        least-squares coefficients of the scaled columns on the scores
+    coef_, intercept_
+        y ≈ X coef_.T + intercept_, the least-squares fit of y on the scores of X; computed on access
+    route_, b_report_, solution_
+        the route and its reason, the `BReport` of each view, the `Solution` of an iteration
+    n_features_in_, feature_names_in_
+        of X
 
     Examples
     --------

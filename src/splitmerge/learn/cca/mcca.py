@@ -38,11 +38,16 @@ class MCCA(
 
     Attributes
     ----------
-    eigenvalues_ : (n_components,), descending, between −1 and m − 1
-    correlations_ : the eigenvalues divided by m − 1; 1 for views that agree completely
-    rotations_ : for each view, the factors of its scaled columns
-    means_, deviations_ : for each view, the means and the divisors of its columns
-    route_, b_report_, solution_, n_features_in_ : as for `CCA`; the number of features is that of all views
+    eigenvalues_
+        (n_components,), descending, between −1 and m − 1
+    correlations_
+        the eigenvalues divided by m − 1; 1 for views that agree completely
+    rotations_
+        for each view, the factors of its scaled columns
+    means_, deviations_
+        for each view, the means and the divisors of its columns
+    route_, b_report_, solution_, n_features_in_
+        as for `CCA`; the number of features is that of all views
 
     Examples
     --------

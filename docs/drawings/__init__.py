@@ -1,0 +1,1 @@
+"""The figures of the pages, drawn when the site is built."""
