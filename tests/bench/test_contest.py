@@ -175,7 +175,7 @@ def test_table_shows_every_entry():
     ]
     found = table(entries, "caption", "name")
     assert [row[0].text for row in found.rows] == ["one", "two"]
-    assert [cell.key for cell in found.rows[0][3:]] == [0.5, 0.1, 3, 4, 5, 6, 0, 1e-9, 0.0]
+    assert [cell.key for cell in found.rows[0][3:]] == [3, 4, 5, 6, 0, 1e-9, 0.0, 500.0, 100.0]
     assert all(cell.key is None and cell.text == "–" for cell in found.rows[1][3:])
 
 

@@ -30,6 +30,7 @@ from . import rivals
 from .external import EXTERNALS, External, Failed, at_accuracy
 from .measure import COUNTS
 from .report import Cell, Column, Table
+from .summary import milliseconds
 
 OURS: dict[str, Method | None] = {"splitmerge (default)": None, "Accelerated": Accelerated()}
 PAPER: dict[str, Method] = {
@@ -216,8 +217,6 @@ def _outcome(converged: bool, error: float) -> str:
 def table(entries: Sequence[Entry], caption: str, name: str = "") -> Table:
     """A table of the entries, for a report or a terminal."""
     heads = {
-        "seconds": "time of the iteration; for external solvers, total time",
-        "set-up": "seconds for checks, factorisation and spectral survey",
         "steps": "",
         "A": "products with A",
         "B": "products with B",
@@ -225,6 +224,8 @@ def table(entries: Sequence[Entry], caption: str, name: str = "") -> Table:
         "shifted": "solves with A − μB or A − σB (shift-invert)",
         "residual": "largest relative residual, computed by the same code for all methods",
         "error": "largest error of the eigenvalues, relative to the largest eigenvalue",
+        "ms": "milliseconds of the iteration; for external solvers, of the whole",
+        "set-up, ms": "milliseconds for checks, factorisation and spectral survey",
     }
     columns = (
         *(Column(head, numeric=False) for head in ("method", "kind", "outcome")),
@@ -243,9 +244,8 @@ def _row(entry: Entry) -> tuple[Cell, ...]:
         Cell(entry.name, entry.name, why=entry.why),
         Cell(entry.kind, entry.kind),
         Cell(entry.outcome, entry.outcome, MARKS[entry.outcome], why=entry.why),
-        number(entry.seconds, ".3g"),
-        number(entry.setup, ".2g"),
-        *(Cell(str(count), count) if known else Cell("–") for count in counts),
+        *(Cell(f"{count:,}", count) if known else Cell("–") for count in counts),
         number(entry.residual, ".1e"),
         number(entry.error, ".1e"),
+        *(Cell(milliseconds(time), 1e3 * time if known else None) for time in (entry.seconds, entry.setup)),
     )

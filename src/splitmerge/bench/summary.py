@@ -10,6 +10,19 @@ from typing import Any
 import numpy as np
 
 
+def milliseconds(seconds: float) -> str:
+    """Seconds as milliseconds with three digits.
+
+    >>> milliseconds(0.0482), milliseconds(4.82), milliseconds(1.5e-5)
+    ('48.2', '4,820', '0.015')
+    """
+    if not math.isfinite(seconds):
+        return "–"
+    value = 1e3 * seconds
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.{0 if rounded >= 100 else 1 if rounded >= 10 else 2 if rounded >= 1 else 3}f}"
+
+
 @dataclass(frozen=True)
 class Stat:
     """Means over the successful trials, as in the paper; infinite seconds if no trial succeeded."""

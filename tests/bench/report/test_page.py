@@ -5,12 +5,27 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from splitmerge.bench.report import Cell, Column, Picture, Plot, Report, Section, Series, Table, Text, html, write
+from splitmerge.bench.report import (
+    Cell,
+    Column,
+    Dot,
+    Dots,
+    Picture,
+    Plot,
+    Report,
+    Section,
+    Series,
+    Table,
+    Text,
+    html,
+    write,
+)
 
 HOSTILE = "</script></style></title><img src=x onerror=\"document.title='hit'\">'&amp;<!--"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"><rect width="20" height="10" fill="red"/></svg>'
@@ -55,7 +70,8 @@ def sample(word="word"):
     fast, slow = (Series(f"{name} {word}", steps, 10 ** (-steps / rate)) for name, rate in (("fast", 10), ("slow", 30)))
     plot = Plot(word, word, word, (fast, replace(slow, dashed=True, group=word)), line=1e-8)
     long = Plot("long", "x", "y", (Series("many", np.arange(1e4), np.sin(np.arange(1e4))),), log_y=False)
-    blocks = (Text((word,)), table, plot, long, Picture(word, SVG, word))
+    rows = ((word, (Dot(20.0, word, 5.0), Dot(300.0, word, 400.0, 3, True))), ("none", ()))
+    blocks = (Text((word,)), table, plot, long, Dots(word, word, rows, (word, word)), Picture(word, SVG, word))
     return Report(word, (word,), (Section(word, blocks),), {word: {word: word}, "list": [word, 2], "none": None})
 
 
@@ -87,7 +103,7 @@ def test_what_is_no_number_becomes_null():
         "name": "s",
         "x": [1, 2, 3, None],
         "y": [None, None, 0.5, 1],
-        "dashed": False,
+        "style": "",
         "colour": 0,
     }
 
@@ -113,6 +129,40 @@ def test_curves_of_one_group_share_a_colour():
     one = Series("s", np.ones(1), np.ones(1))
     plot = Plot("p", "x", "y", (one, replace(one, group="g"), one, replace(one, group="g")))
     assert [series["colour"] for series in data_of(html(report(plot)))[0]["series"]] == [0, 1, 2, 1]
+
+
+def test_a_colour_and_a_style_can_be_given():
+    one = Series("s", np.ones(1), np.ones(1), dotted=True, colour=9)
+    plot = Plot("p", "x", "y", (one, replace(one, dotted=False, dashed=True), replace(one, colour=None)))
+    drawn = data_of(html(report(plot)))[0]["series"]
+    assert [(series["colour"], series["style"]) for series in drawn] == [(9, "dotted"), (9, "dashed"), (2, "dotted")]
+
+
+def test_every_colour_is_defined():
+    page = html(EMPTY)
+    assert all(f"--c{number}:" in page for number in range(11))
+
+
+def test_facts_stand_before_the_contents():
+    page = html(replace(EMPTY, facts={"Machine": "a < b"}))
+    assert '<dl class="facts"><dt>Machine</dt><dd>a &lt; b</dd></dl>' in page
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [((20.0, 300.0), ("10", "1,000")), ((1.0,), ("1", "10")), ((1e-5, 1e7), ("10<sup>−5</sup>", "10<sup>7</sup>"))],
+)
+def test_points_lie_between_powers_of_ten(values, ends):
+    page = html(report(Dots("c", "x", (("r", tuple(Dot(value, "t") for value in values)),), ("f", "h"))))
+    labels = re.findall(r'<span style="left:(.*?)%">(.*?)</span>', page)
+    assert (labels[0], labels[-1]) == (("0.00", ends[0]), ("100.00", ends[1]))
+    places = [float(place) for place in re.findall(r'class="dot" style="left:(.*?)%', page)]
+    assert all(0 <= place <= 100 for place in places)
+
+
+def test_a_whisker_does_not_reach_zero():
+    page = html(report(Dots("c", "x", (("r", (Dot(10.0, "t", 50.0),)),), ("f", "h"))))
+    assert re.search(r'class="whisker" style="left:0.00%;width:88.91%', page)
 
 
 def test_an_empty_report_is_a_page():
@@ -183,6 +233,12 @@ def test_tables_sort_both_ways_with_nothing_last(open_page):
     # equal keys leave the order as it is
     page.locator("thead th").nth(2).get_by_role("button").click()
     assert names(page) == ["d", "c", "b", "a"]
+
+
+def test_cards_sort_too(open_page):
+    page = open_page(sample(), width=375)
+    page.locator("thead th").nth(1).get_by_role("button").click()
+    assert names(page) == ["c", "b", "a", "d"]
 
 
 def test_explanations_come_by_pointer_and_by_keyboard(open_page):
@@ -304,10 +360,63 @@ def test_fits_a_phone(open_page):
     page = open_page(sample("W" * 300), width=375)
     page.wait_for_selector(".draw > svg[viewBox]")
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    frame = page.locator(".scroll")
-    assert frame.evaluate("each => each.scrollWidth > each.clientWidth")
-    frame.evaluate("each => each.scrollTo(200, 0)")
-    assert page.locator("tbody th").first.bounding_box()["x"] == frame.bounding_box()["x"]
+    assert page.locator(".sheet.cards").count() == 1
+    assert cut_off(page) == []
+
+
+def test_a_wider_window_has_the_table_again(open_page):
+    row = tuple(Cell("1234567.8", 1.0) for _ in range(8))
+    page = open_page(report(Table("t", tuple(Column(f"column {i}") for i in range(8)), (row,))), width=375)
+    page.wait_for_selector(".sheet.cards")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_selector(".sheet:not(.cards)")
+    assert cut_off(page) == []
+    page.set_viewport_size({"width": 500, "height": 800})
+    page.wait_for_selector(".sheet.cards")
+    assert cut_off(page) == []
+
+
+def cut_off(page):
+    """The cells that stick out of the window, and the frames that scroll."""
+    return page.evaluate(
+        """() => [
+          ...[...document.querySelectorAll("tbody :is(th, td)")]
+            .filter((each) => each.getBoundingClientRect().right > innerWidth + 1).map((each) => each.textContent),
+          ...[...document.querySelectorAll("main *")].map((each) => [getComputedStyle(each).overflowY, each.className])
+            .filter(([how]) => ["auto", "scroll"].includes(how)),
+        ]"""
+    )
+
+
+def test_given_ticks_are_named_where_there_is_room(open_page):
+    kappas = (3.0, 5.0, 8.0, 10.0, 13.0, 30.0, 40.0, 50.0, 80.0, 100.0)
+    curve = Series("s", np.array(kappas), np.ones(10))
+    plot = Plot("p", "κ_B", "y", (curve,), log_x=True, log_y=False, x_ticks=kappas)
+    page = open_page(report(plot))
+    named = page.locator(".draw svg text.column").all_text_contents()
+    assert named == ["3", "5", "8", "10", "13", "30", "40", "50", "80", "100"]
+    narrow = open_page(report(plot), width=375)
+    named = [text for text in narrow.locator(".draw svg text.column").all_text_contents() if text]
+    assert named[0] == "3"
+    assert 4 <= len(named) <= 10
+    boxes = [each.bounding_box() for each in narrow.locator(".draw svg text.column").all() if each.text_content()]
+    assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(boxes))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1400])
+def test_points_are_inside_and_have_contrast(open_page, width, scheme):
+    page = open_page(sample(), width=width, color_scheme=scheme)
+    track = page.locator(".dots .track").first.bounding_box()
+    for dot in page.locator(".dots .track .dot").all():
+        box = dot.bounding_box()
+        assert track["x"] - 7 <= box["x"]
+        assert box["x"] + box["width"] <= track["x"] + track["width"] + 7
+        assert abs(box["width"] - box["height"]) < 1
+    ink = page.locator(".dots .track .dot").first.evaluate("each => getComputedStyle(each).borderColor")
+    assert ink != page.evaluate("getComputedStyle(document.body).backgroundColor")
+    dark = page.locator(".picture img").evaluate("each => getComputedStyle(each).filter") != "none"
+    assert dark == (scheme == "dark")
 
 
 def test_dark_by_the_system_and_by_the_button(open_page):
@@ -354,4 +463,4 @@ def test_everything_is_reached_by_the_tab_key(open_page):
     )
     for _ in range(40):
         page.keyboard.press("Tab")
-    assert {"A", "tool", "csv", "scroll", "sort", "why", "draw", "BUTTON"} <= set(page.evaluate("seen"))
+    assert {"A", "tool", "csv", "sort", "why", "draw", "BUTTON"} <= set(page.evaluate("seen"))

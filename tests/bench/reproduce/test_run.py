@@ -78,7 +78,8 @@ def test_all_of_it(pair, open_page):
                 assert json.loads(image.text["Description"])["seed"] == 0
     content = json.loads((outcome.files[0].parent / "results.json").read_text(encoding="utf-8"))
     words = {claim["word"] for claim in content["claims"]}
-    assert words <= {"reproduced", "partly", "not reproduced", "not measured"}
+    assert words <= {"reproduced", "partly", "not reproduced", "not enough starts", "not measured"}
+    assert sum(claim["word"] == "not enough starts" for claim in content["claims"]) == 12
     assert sum(claim["word"] == "not measured" for claim in content["claims"]) == 2  # those on n = 1024
     assert all(entry["outcome"] in ("right", "absent") for case in content["rivals"] for entry in case["entries"])
     in_a_browser(open_page, outcome.report)
@@ -86,11 +87,14 @@ def test_all_of_it(pair, open_page):
 
 def in_a_browser(open_page, report):
     page = open_page(report)
-    table = page.locator("figure.table").filter(has_text="Table 1: mean seconds")
+    table = page.locator("figure.table").filter(has_text="Table 1: mean milliseconds")
     head = table.locator("thead th", has_text="Split-Merge").first
     head.get_by_role("button").click()
     place = [text.split("\n")[0] for text in table.locator("thead th").all_inner_texts()].index("Split-Merge")
-    shown = [float(text.split()[0]) for text in table.locator(f"tbody tr > :nth-child({place + 1})").all_inner_texts()]
+    shown = [
+        float(text.split()[0].replace(",", ""))
+        for text in table.locator(f"tbody tr > :nth-child({place + 1})").all_inner_texts()
+    ]
     assert shown == sorted(shown)
     plot = page.locator("figure.plot").last
     drawing = plot.locator(".draw")
@@ -98,8 +102,16 @@ def in_a_browser(open_page, report):
     drawing.hover(position={"x": 200, "y": 100})
     page.wait_for_function("[...document.querySelectorAll('figure.plot')].at(-1).querySelector('.at').textContent")
     assert all(plot.locator(".at").all_inner_texts())
-    narrow = open_page(report, width=375)
-    assert narrow.evaluate("document.documentElement.scrollWidth") <= 375
+    for width, scheme in ((1400, "light"), (375, "light"), (375, "dark")):
+        page = open_page(report, width=width, color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".facts").inner_text().startswith("Paper")
+        # no number is cut off, and nothing scrolls inside the page
+        assert page.evaluate(
+            "[...document.querySelectorAll('tbody :is(th, td)')].every((each) => "
+            "each.getBoundingClientRect().right <= innerWidth && each.scrollWidth <= each.clientWidth + 1)"
+        )
+        assert page.locator(".sheet.cards").count() == (0 if width == 1400 else page.locator(".sheet").count() - 1)
 
 
 def start(*words):

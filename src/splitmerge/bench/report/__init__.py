@@ -1,6 +1,6 @@
 """HTML reports: their building blocks and their rendering."""
 
-from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Series, Table, Text
+from .blocks import Block, Cell, Column, Dot, Dots, Picture, Plot, Report, Section, Series, Table, Text
 from .csv_file import table_as_csv
 from .page import html, write
 
@@ -8,6 +8,8 @@ __all__ = [
     "Block",
     "Cell",
     "Column",
+    "Dot",
+    "Dots",
     "Picture",
     "Plot",
     "Report",

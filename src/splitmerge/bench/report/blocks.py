@@ -62,13 +62,18 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """A curve; curves of one `group` share a colour, and `dashed` distinguishes them."""
+    """A curve; curves of one `group` share a colour, and `dashed` and `dotted` distinguish them.
+
+    `colour` is the number of a colour of the page, which is then the same in all its plots.
+    """
 
     name: str
     x: Array
     y: Array
     dashed: bool = False
     group: str = ""
+    dotted: bool = False
+    colour: int | None = None
 
     def __post_init__(self) -> None:
         if np.shape(self.x) != np.shape(self.y):
@@ -77,7 +82,10 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """Curves on common axes; `line` is the level of a horizontal line, such as a tolerance."""
+    """Curves on common axes; `line` is the level of a horizontal line, such as a tolerance.
+
+    `x_ticks` are the values to be named on the x axis, instead of round ones.
+    """
 
     caption: str
     x_label: str
@@ -88,6 +96,28 @@ class Plot:
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     line: float | None = None
+    x_ticks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A positive value with its deviation, as a point with a whisker: filled, or `hollow`."""
+
+    value: float
+    told: str
+    deviation: float = 0.0
+    colour: int = 0
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Points on a logarithmic axis named `label`, in rows with names; `key` says what filled and hollow ones are."""
+
+    caption: str
+    label: str
+    rows: tuple[tuple[str, tuple[Dot, ...]], ...]
+    key: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -99,7 +129,7 @@ class Picture:
     alt: str
 
 
-Block: TypeAlias = Text | Table | Plot | Picture
+Block: TypeAlias = Text | Table | Plot | Dots | Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +142,13 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A page, with a `summary` of a few sentences first and the `provenance` of the results last."""
+    """A page, with a `summary` of a few sentences first and the `provenance` of the results last.
+
+    `facts` are what a reader must know of the results before reading them, by name, such as the machine.
+    """
 
     title: str
     summary: tuple[str, ...]
     sections: tuple[Section, ...]
     provenance: Mapping[str, Any]
+    facts: Mapping[str, str] = field(default_factory=dict)

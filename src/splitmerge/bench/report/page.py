@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from html import escape
 from importlib.resources import files
@@ -18,11 +19,13 @@ import numpy as np
 
 from ...system.atomic_file import write_text
 from ...typing import Array
-from .blocks import Block, Cell, Column, Picture, Plot, Report, Section, Table, Text
+from .blocks import Block, Cell, Column, Dots, Picture, Plot, Report, Section, Series, Table, Text
+from .dots import dots
 
 # Number of curve colours defined in report.css.
 COLOUR_COUNT = 8
 FILES = ("report.css", "report.js", "plot.js")
+LONG_WORD = re.compile(r"([a-z]{7})([a-z]{6,})")
 NO_SCRIPT = "This plot needs JavaScript, which is disabled; the tables are complete without it."
 
 
@@ -67,7 +70,9 @@ def _header(report: Report) -> str:
     links += [("provenance", "Provenance")] if report.provenance else []
     items = "".join(f'<li><a href="#{anchor}">{escape(title)}</a></li>' for anchor, title in links)
     contents = f'<nav aria-label="Contents"><h2>Contents</h2><ol>{items}</ol></nav>' if links else ""
-    return f'<header><h1>{escape(report.title)}</h1><div class="summary">{summary}</div>{contents}</header>'
+    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in report.facts.items())
+    listed = f'<dl class="facts">{facts}</dl>' if facts else ""
+    return f'<header><h1>{escape(report.title)}</h1><div class="summary">{summary}</div>{listed}{contents}</header>'
 
 
 def _section(number: int, section: Section) -> str:
@@ -84,6 +89,8 @@ def _block(block: Block, name: str) -> str:
             return _table(block, name)
         case Plot():
             return _plot(block)
+        case Dots():
+            return dots(block)
         case Picture():
             return _picture(block)
 
@@ -98,7 +105,7 @@ def _table(table: Table, name: str) -> str:
     kind = "table prose" if 2 * sum(column.numeric for column in table.columns) < len(table.columns) else "table"
     return f"""<figure class="{kind}">
 <figcaption><span id="{name}">{escape(table.caption)}</span> {link}</figcaption>
-<div class="scroll" role="region" aria-labelledby="{name}" tabindex="0">
+<div class="sheet">
 <table aria-labelledby="{name}"><thead><tr>{head}</tr></thead>
 <tbody>{rows}</tbody></table></div>{_key(table)}
 </figure>"""
@@ -114,7 +121,9 @@ def _key(table: Table) -> str:
 
 def _head(column: Column) -> str:
     numeric = ' class="numeric"' if column.numeric else ""
-    return f'<th scope="col"{numeric}>{_explained(escape(column.name), column.why)}</th>'
+    # a long word may be broken in the middle, so that it does not make its column wide
+    name = LONG_WORD.sub("\\1\u00ad\\2", column.name)
+    return f'<th scope="col"{numeric}>{_explained(escape(name), column.why)}</th>'
 
 
 def _cell(place: int, column: Column, cell: Cell) -> str:
@@ -137,24 +146,29 @@ def _explained(body: str, why: str) -> str:
 
 
 def _plot(plot: Plot) -> str:
-    # curves of one group share a colour; every other curve has its own
-    groups = [series.group or place for place, series in enumerate(plot.series)]
-    colours = {group: colour % COLOUR_COUNT for colour, group in enumerate(dict.fromkeys(groups))}
     data = {
         "labels": [plot.x_label, plot.y_label],
         "log": [plot.log_x, plot.log_y],
         "ranges": [_range(plot.x_range, plot.log_x), _range(plot.y_range, plot.log_y)],
+        "ticks": [] if not plot.x_ticks else _numbers(list(plot.x_ticks), plot.log_x),
         "line": None if plot.line is None else _numbers([plot.line], plot.log_y)[0],
         "series": [
-            {"name": each.name, "dashed": bool(each.dashed), "colour": colours[group]}
+            {"name": each.name, "style": "dotted" if each.dotted else "dashed" if each.dashed else "", "colour": colour}
             | {"x": _numbers(each.x, plot.log_x), "y": _numbers(each.y, plot.log_y)}
-            for each, group in zip(plot.series, groups, strict=True)
+            for each, colour in zip(plot.series, _colours(plot.series), strict=True)
         ],
     }
     # escape `<`, which could end the element or open a comment inside a string
     text = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return f"""<figure class="plot"><figcaption>{escape(plot.caption)}</figcaption>
 <script type="application/json">{text}</script><noscript><p class="key">{NO_SCRIPT}</p></noscript></figure>"""
+
+
+def _colours(series: tuple[Series, ...]) -> list[int]:
+    """The colours that are given; otherwise curves of one group share one, and every other curve has its own."""
+    groups = [each.group or place for place, each in enumerate(series)]
+    own = {group: colour % COLOUR_COUNT for colour, group in enumerate(dict.fromkeys(groups))}
+    return [own[group] if each.colour is None else each.colour for each, group in zip(series, groups, strict=True)]
 
 
 def _numbers(values: Array | list[float], log: bool) -> list[float | None]:

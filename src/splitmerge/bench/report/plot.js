@@ -12,14 +12,16 @@ function show(value, digits = 4) {
 }
 
 // pairs of a tick position and its label, which is empty for minor ticks
-function ticks([low, high], log, room) {
+function ticks([low, high], log, room, given = []) {
   const all = [];
+  const named = given.map((value) => [place(value, log), show(value)]).filter(([at]) => at >= low && at <= high);
+  if (named.length > 1) return apart(named, (high - low) / room / 3);
   if (log && high - low > 0.7) {
     const step = Math.max(1, Math.ceil((high - low) / room));
-    const named = high - low < 2 ? [1, 2, 5] : [1];
+    const digits = high - low < 2 ? [1, 2, 5] : [1];
     for (let power = Math.floor(low / step) * step; power <= high; power += step)
       for (let digit = 1; digit < (step > 1 ? 2 : 10); digit++)
-        all.push([power + Math.log10(digit), named.includes(digit) ? `${digit}·${raised(power)}`.replace(/^1·/, "") : ""]);
+        all.push([power + Math.log10(digit), digits.includes(digit) ? `${digit}·${raised(power)}`.replace(/^1·/, "") : ""]);
   } else {
     const [from, to] = log ? [10 ** low, 10 ** high] : [low, high];
     const unit = 10 ** Math.floor(Math.log10((to - from) / room));
@@ -31,6 +33,16 @@ function ticks([low, high], log, room) {
   return all.filter(([at]) => at >= low && at <= high);
 }
 
+// the ticks with the labels that have room; the others become minor ticks
+function apart(all, least) {
+  let last = -Infinity;
+  return all.map(([at, label]) => {
+    if (at - last < least) return [at, ""];
+    last = at;
+    return [at, label];
+  });
+}
+
 const SHAPES = ["M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z", "M-3-3h6v6h-6z", "M0-4L4 3H-4z", "M0-4L4 0L0 4L-4 0z",
   "M0 4L4-3H-4z", "M-4 0h8M0-4v8", "M-3-3l6 6M-3 3l6-6"];
 const KEYS = "Left and right arrow keys read the curves, plus and minus zoom, zero shows all.";
@@ -39,11 +51,11 @@ const HINT = "Point, touch or press ← → to read; drag to zoom, double-click 
 class Plot {
   constructor(figure) {
     this.data = JSON.parse(figure.querySelector("script").textContent);
-    this.curves = this.data.series.map((series, index) => {
+    this.curves = this.data.series.map((series) => {
       const whole = series.x.map((x, i) => x !== null && series.y[i] !== null);
       const placed = (all, axis) => all.map((each, i) => (whole[i] ? place(each, this.data.log[axis]) : NaN));
       const places = [series.x, series.y].map(placed);
-      return { ...series, index, places, shown: true, ink: `var(--c${series.colour})` };
+      return { ...series, places, shown: true, ink: `var(--c${series.colour})` };
     });
     this.home = this.view = [this.range(0), this.range(1)];
     this.cursor = this.from = null;
@@ -101,11 +113,11 @@ class Plot {
   }
 
   stroke(parent, curve, d) {
-    add(parent, "path", { class: `curve${curve.dashed ? " dashed" : ""}`, d }).style.stroke = curve.ink;
+    add(parent, "path", { class: `curve ${curve.style}`, d }).style.stroke = curve.ink;
   }
 
   mark(parent, curve, x, y) {
-    const shape = add(parent, "path", { d: SHAPES[curve.index % SHAPES.length], transform: `translate(${x} ${y})` });
+    const shape = add(parent, "path", { d: SHAPES[curve.colour % SHAPES.length], transform: `translate(${x} ${y})` });
     shape.style.stroke = shape.style.fill = curve.ink;
   }
 
@@ -131,7 +143,7 @@ class Plot {
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.replaceChildren();
     this.grid(rows, 1, frame);
-    this.grid(ticks(this.view[0], this.data.log[0], width / 80), 0, frame);
+    this.grid(ticks(this.view[0], this.data.log[0], width / 80, this.data.ticks), 0, frame);
     this.inner = add(this.svg, "svg", frame); // clips the curves
     add(this.svg, "rect", { ...frame, class: "frame" });
     this.level();

@@ -64,11 +64,13 @@ function sortable(table) {
   }
 }
 
+// the rows of a table that is wider than its frame become cards, so that nothing is cut off or has to be scrolled
 function fitting(frame) {
+  let width = 0;
   const look = () => {
-    const fits = frame.firstElementChild.offsetWidth <= frame.offsetWidth;
-    frame.classList.toggle("fits", fits);
-    frame.tabIndex = fits ? -1 : 0; // only a scrolling frame needs keyboard focus
+    if (width === (width = frame.clientWidth)) return; // cards change the height only
+    frame.classList.remove("cards");
+    frame.classList.toggle("cards", frame.firstElementChild.offsetWidth > width);
   };
   new ResizeObserver(() => requestAnimationFrame(look)).observe(frame);
   look();
@@ -125,7 +127,7 @@ document.addEventListener("DOMContentLoaded", () => {
   themes();
   document.querySelectorAll("table").forEach(sortable);
   document.querySelectorAll("table").forEach(roving);
-  document.querySelectorAll(".scroll").forEach(fitting);
+  document.querySelectorAll(".sheet").forEach(fitting);
   explanations();
   document.querySelectorAll("figure.plot").forEach((figure) => new Plot(figure));
 });

@@ -26,8 +26,8 @@ from ...typing import Array
 from ..cases import Case, from_files, lapla
 from ..jobs import Job
 from ..measure import Iteration
-from ..report import Cell, Column, Table
-from ..summary import Stat, statistics
+from ..report import Cell, Column, Dot, Dots, Table
+from ..summary import Stat, milliseconds, statistics
 from .paper import PCG_STEPS
 
 CHOLESKY, PCG = "Cholesky", f"PCG({PCG_STEPS})"
@@ -72,6 +72,18 @@ SIDES: dict[str, dict[str, Method]] = {
     },
     "Lanczos reorthogonalised": {CHOLESKY: Lanczos(), PCG: Lanczos(ConjugateGradient(PCG_STEPS))},
     "Split-Merge": {CHOLESKY: SplitMerge(), PCG: SplitMerge(ConjugateGradient(PCG_STEPS))},
+}
+
+
+# The number of each method's colour in all plots of the page; figures.PALETTE has the same for the figures.
+COLOURS = {
+    "GD": 7,
+    "Power": 0,
+    "PMD": 5,
+    "PMD adaptive": 1,
+    "Lanczos": 2,
+    "Lanczos reorthogonalised": 4,
+    "Split-Merge": 3,
 }
 
 
@@ -132,13 +144,15 @@ def _curve(side: Iteration) -> dict[str, list[float]]:
     products, rng = side.products, side.case.generator(0)
     x = rng.standard_normal(side.case.n)
     memory = side.method.setup(products, rng)
-    seconds, sines, steps = [], [], []
+    seconds, sines, steps, made = [], [], [], []
+    before = products.counts.A_products
     spent, begin = 0.0, time.perf_counter()
     for state in stepped(side.method, products, x, memory):
         spent += time.perf_counter() - begin
         seconds.append(spent)
         sines.append(side.case.sine(state.x))
         steps.append(state.step)
+        made.append(products.counts.A_products - before)
         if side.check(state) is not None or state.step >= side.max_steps or not state.finite:
             break
         begin = time.perf_counter()
@@ -149,6 +163,7 @@ def _curve(side: Iteration) -> dict[str, list[float]]:
         "seconds": [seconds[i] for i in chosen],
         "sine": [sines[i] for i in chosen],
         "step": [float(steps[i]) for i in chosen],
+        "A_products": [float(made[i]) for i in chosen],
     }
 
 
@@ -189,6 +204,31 @@ def summarise(parts: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Stat]]:
     return {name: statistics(own) for name, own in trials.items()}
 
 
+def points(name: str, stats: Mapping[str, Stat]) -> list[Dots]:
+    """Figure 2 for one pair: products with A, which no machine changes, and milliseconds, with Cholesky and PCG."""
+    starts = min((stat.count for stat in stats.values()), default=0)
+    return [
+        _dots(stats, f"{name}: mean number of products with A, over {starts} starts", "products with A", True),
+        _dots(stats, f"{name}: mean milliseconds ± standard deviation, over {starts} starts", "milliseconds", False),
+    ]
+
+
+def _dots(stats: Mapping[str, Stat], caption: str, unit: str, products: bool) -> Dots:
+    rows = []
+    for method, kinds in SIDES.items():
+        found = []
+        for inner in kinds:
+            stat = stats.get(label(method, inner))
+            if stat is None or not stat.successes:
+                continue
+            value, width = (stat.A_products, 0.0) if products else (1e3 * stat.seconds, 1e3 * stat.deviation)
+            shown = f"{value:,.0f}" if products else f"{milliseconds(stat.seconds)} ± {milliseconds(stat.deviation)}"
+            told = f"{label(method, inner)}: {shown} {unit}"
+            found.append(Dot(value, told, width, COLOURS[method], inner == PCG))
+        rows.append((method, tuple(found)))
+    return Dots(caption, unit, tuple(rows), (f"{CHOLESKY}, or no solves (GD)", PCG))
+
+
 def table(pairs: Mapping[str, Mapping[str, Stat]]) -> Table:
     """The numbers of figure 2."""
     rows = []
@@ -200,20 +240,20 @@ def table(pairs: Mapping[str, Mapping[str, Stat]]) -> Table:
                     Cell(name, name),
                     Cell(side, side),
                     Cell(f"{stat.share:.0%}", stat.share, "" if stat.share == 1 else "bad"),
-                    Cell(f"{stat.seconds:.3g}", stat.seconds, below=f"± {stat.deviation:.1g}"),
-                    Cell(f"{stat.setup:.2g}", stat.setup),
-                    *(Cell(f"{count:.0f}", count) for count in counts),
+                    *(Cell(f"{count:,.0f}" if stat.successes else "–", count) for count in counts),
+                    Cell(milliseconds(stat.seconds), 1e3 * stat.seconds, below=f"± {milliseconds(stat.deviation)}"),
+                    Cell(milliseconds(stat.setup), 1e3 * stat.setup),
                 )
             )
     heads = {
         "successes": "share of the starts that reached sin θ ≤ 1e-5",
-        "seconds": "mean time of the iteration ± standard deviation",
-        "set-up": "seconds for the factorisation or preconditioner, and step sizes",
         "steps": "",
         "A": "mean number of products with A",
         "B": "mean number of products with B, including those of conjugate gradients",
         "B solves": "mean number of solves with B",
         "P solves": "mean number of solves with the preconditioner of the method or of conjugate gradients",
+        "ms": "mean milliseconds of the iteration ± standard deviation",
+        "set-up, ms": "milliseconds for the factorisation or preconditioner, and step sizes; not in the times",
     }
     columns = (
         Column("pair", numeric=False),

@@ -9,6 +9,9 @@ from typing import Any
 from ..summary import Stat
 from . import lapla, table1
 
+# Starts per cell of a quick run.
+QUICK_STARTS = 2
+
 
 @dataclass(frozen=True)
 class Results:
@@ -20,6 +23,19 @@ class Results:
     factors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     theory: Mapping[str, Any] = field(default_factory=dict)
     contests: Sequence[Mapping[str, Any]] = ()
+
+    def starts(self, needs: str) -> int:
+        """The starts behind every mean of the cells or the pairs; 0 if there are none."""
+        measured: list[Mapping[str, Stat]] = []
+        if needs in ("cells", "pairs"):
+            measured = list(getattr(self, needs).values())
+        return min((stat.count for stats in measured for stat in stats.values()), default=0)
+
+    @property
+    def quick(self) -> bool:
+        """Is this a quick run, of so few starts that most verdicts cannot be given?"""
+        made = [starts for needs in ("cells", "pairs") if (starts := self.starts(needs))]
+        return bool(made) and min(made) <= QUICK_STARTS
 
     @classmethod
     def of(cls, parts: Sequence[Mapping[str, Any]]) -> Results:

@@ -10,24 +10,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ... import gallery
 from ...checks import whole
 from ...system.atomic_file import write_text
 from ...system.packages import missing
 from ..jobs import Job, Store, carry_out, finite
-from ..measure import SINE_TOLERANCE, Trial
+from ..measure import Trial
 from ..provenance import provenance
-from ..report import Block, Picture, Plot, Report, Section, Series, Table, Text, table_as_csv, write
+from ..report import Report, Table, table_as_csv, write
 from ..report.csv_file import TRACE_COLUMNS, rows_as_csv, trace
-from . import claims, contests, figures, lapla, table1, theory
+from . import claims, contests, lapla, table1, theory
 from .paper import TRIALS
-from .results import Results
+from .results import QUICK_STARTS, Results
+from .sections import facts, sections, summary, title
 
 TARGETS = ("table1", "figure1", "figure2", "figure3", "rivals", "claims", "all")
-# Starts per cell with `quick`.
-QUICK_STARTS = 2
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,10 @@ class Outcome:
         pairs = {name: {side: asdict(stat) for side, stat in own.items()} for name, own in self.results.pairs.items()}
         found = {
             "provenance": dict(self.report.provenance),
-            "claims": [{"claim": claim.statement, "place": claim.place, **asdict(word)} for claim, word in judged],
+            "claims": [
+                {"claim": claim.statement, "place": claim.place, **asdict(word), "beside": claim.beside(self.results)}
+                for claim, word in judged
+            ],
             "table1": cells,
             "clustered": pairs,
             "factors": dict(self.results.factors),
@@ -78,10 +78,7 @@ def reproduce(
     are files of A and B that replace the gallery's clustered pairs. The jobs run in `processes` processes (None: one
     per core) with `threads` BLAS threads each. Without a terminal, `tell` is called with a line for every part.
     """
-    if target not in TARGETS:
-        raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
-    if not sizes or not set(sizes) <= set(gallery.SIZES):
-        raise ValueError(f"sizes are {list(sizes)}; give some of {', '.join(map(str, gallery.SIZES))}")
+    _check_request(target, sizes)
     trials = QUICK_STARTS if quick else whole(trials, "trials", 1)
     sources: Sequence[tuple[Any, ...]] = [("files", *pair) for pair in pairs] or lapla.SOURCES
     _check_dependencies(target, sources)
@@ -90,11 +87,8 @@ def reproduce(
             lapla.case_of(source, seed)  # report an unreadable file now instead of in a worker
     folder = Path(out)
     origin = {**provenance(command, seed), "threads": threads, "processes": processes or os.cpu_count() or 1}
-    settings = {
-        "seed": whole(seed, "seed", 0),
-        "threads": whole(threads, "threads", 1),
-        "splitmerge": origin["splitmerge"],
-    }
+    settings = {"seed": whole(seed, "seed", 0), "threads": whole(threads, "threads", 1)}
+    settings["splitmerge"] = origin["splitmerge"]
     parts = carry_out(
         _jobs(target, sources, trials, sizes, settings),
         Store(folder / "parts"),
@@ -105,10 +99,22 @@ def reproduce(
         tell=tell,
     )
     results = Results.of(parts)
-    sections = _sections(target, results, sources, seed, folder, origin)
-    report = Report(_title(target), _summary(results), tuple(sections), {**origin, "parts": _origins(parts)})
-    outcome = Outcome(results, report, ())
-    return Outcome(results, report, _write(outcome, parts, folder, origin))
+    report = Report(
+        title(target),
+        summary(results),
+        tuple(sections(target, results, sources, seed, folder, origin)),
+        {**origin, "parts": _origins(parts)},
+        facts(results, trials, origin),
+    )
+    return Outcome(results, report, _write(Outcome(results, report, ()), parts, folder, origin))
+
+
+def _check_request(target: str, sizes: Sequence[int]) -> None:
+    """Raise an error for an unknown target or size."""
+    if target not in TARGETS:
+        raise ValueError(f"target is {target!r}; give one of {', '.join(TARGETS)}")
+    if not sizes or not set(sizes) <= set(gallery.SIZES):
+        raise ValueError(f"sizes are {list(sizes)}; give some of {', '.join(map(str, gallery.SIZES))}")
 
 
 def _check_dependencies(target: str, sources: Sequence[tuple[Any, ...]]) -> None:
@@ -139,86 +145,6 @@ def _jobs(
     if target in ("rivals", "all"):
         jobs += contests.jobs([source for source in sources if source[0] == "files"], settings)
     return jobs
-
-
-def _title(target: str) -> str:
-    return "Split-Merge revisited, reproduced" if target == "all" else f"Split-Merge revisited, reproduced: {target}"
-
-
-def _summary(results: Results) -> tuple[str, ...]:
-    words = [claim.judged(results).word for claim in claims.CLAIMS]
-    counted = [f"{words.count(word)} {word}" for word in dict.fromkeys(words) if word != "not measured"]
-    lines = ["The evaluation of “Split-Merge Revisited” (X. Liu and Y. Xia), reproduced next to the paper's numbers."]
-    if counted:
-        lines.append(f"Of {len(words) - words.count('not measured')} claims: {', '.join(counted)}.")
-    return tuple(lines)
-
-
-def _sections(
-    target: str,
-    results: Results,
-    sources: Sequence[tuple[Any, ...]],
-    seed: int,
-    folder: Path,
-    origin: Mapping[str, Any],
-) -> list[Section]:
-    """The sections of the report for `target`; also draws and saves the figures."""
-    sections = []
-    if target in ("claims", "all"):
-        sections.append(Section("Claims", (claims.table(results),)))
-    if results.cells:
-        sections.append(Section("Table 1: synthetic pairs", (*table1.blocks(results.cells), _speedup_plot(results))))
-    if target in ("figure1", "all"):
-        cases = [lapla.case_of(source, seed) for source in sources]
-        sizes = "; ".join(f"{case.name}: n = {case.n:,}, nnz {case.A.nnz:,} and {case.B.nnz:,}" for case in cases)
-        svg = figures.save(figures.patterns(cases), folder / "figure1", origin)
-        caption = "Figure 1: sparsity patterns of A and B; the darker, the more nonzeros"
-        sections.append(Section("Figure 1: sparsity", (Picture(caption, svg, sizes), Text((sizes + ".",)))))
-    if results.pairs and target in ("figure2", "all"):
-        svg = figures.save(figures.bars(results.pairs), folder / "figure2", origin)
-        alt = "Bar chart of the mean time of each method with a Cholesky factor of B and with conjugate gradients"
-        picture = Picture("Figure 2: mean ± standard deviation of the time, logarithmic scale", svg, alt)
-        sections.append(Section("Figure 2: Cholesky against PCG", (picture, lapla.table(results.pairs))))
-    if results.curves and target in ("figure3", "all"):
-        sections.append(Section("Figure 3: convergence", tuple(_convergence(results, folder, origin))))
-    if results.contests:
-        sections.append(Section("Rivals", tuple(contests.blocks(results.contests))))
-    return sections
-
-
-def _speedup_plot(results: Results) -> Plot:
-    """The speed-up of Split-Merge over Power against κ_B, ours and the paper's."""
-    gains = table1.speedups(results.cells)
-    series = []
-    for n in dict.fromkeys(key[0] for key in gains):
-        own = {key[1]: gain for key, gain in gains.items() if key[0] == n}
-        for place, name in enumerate(("by time", "by products", "paper")):
-            y = np.array([gain[place] for gain in own.values()])
-            series.append(Series(f"n = {n}, {name}", np.array(list(own)), y, name == "paper", f"{n}-{name}"))
-    caption = "Speed-up of Split-Merge over Power; the paper's dashed"
-    return Plot(caption, "κ_B", "Power / Split-Merge", tuple(series), log_x=True, log_y=False, line=1.0)
-
-
-def _convergence(results: Results, folder: Path, origin: Mapping[str, Any]) -> list[Block]:
-    """The paper's figure for the last pair, and an interactive plot for each pair."""
-    blocks: list[Block] = []
-    last = list(results.curves)[-1]
-    svg = figures.save(figures.convergence(results.curves[last]["curves"], last), folder / "figure3", origin)
-    blocks.append(Picture(f"Figure 3: convergence on {last}", svg, "sin θ against time for every method"))
-    for name, data in results.curves.items():
-        series = tuple(
-            Series(
-                side,
-                np.array(curve["seconds"]),
-                np.array(curve["sine"]),
-                side.endswith(lapla.PCG),
-                side.partition(",")[0],
-            )
-            for side, curve in data["curves"].items()
-        )
-        caption = f"{name}: sin θ against the time of the steps, from one start; PCG dashed"
-        blocks.append(Plot(caption, "seconds", "sin θ", series, log_x=True, line=SINE_TOLERANCE))
-    return blocks
 
 
 def _origins(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

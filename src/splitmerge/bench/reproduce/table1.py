@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ... import gallery
 from ...methods.first_order.gradient_descent import GradientDescent
@@ -16,12 +19,14 @@ from ...methods.protocol import Method
 from ..cases import synthetic
 from ..jobs import Job
 from ..measure import SHORT_RUN_SECONDS, Arpack, Default, Iteration, Side, timed
-from ..report import Block, Cell, Column, Table, Text
-from ..summary import Stat, statistics
+from ..report import Block, Cell, Column, Plot, Series, Table, Text
+from ..summary import Stat, milliseconds, statistics
 from .paper import LANCZOS_SHARES, TABLE1
 
 CellKey = tuple[int, int]
 Summary = Mapping[CellKey, Mapping[str, Stat]]
+# The speed-ups of each cell: by time, by products with A, and the paper's.
+Gains = Mapping[CellKey, tuple[float, float, float]]
 
 # The paper's five methods, and their positions in its rows.
 RANKED = {"GD": 0, "Power": 1, "PMD": 2, "Lanczos": 3, "Split-Merge": 4}
@@ -51,6 +56,8 @@ WHY = {
 STARTS_PER_JOB = 25
 # With fewer starts than this, the mean is sensitive to disturbances; short runs are then repeated.
 FEW_STARTS, SHORT_RUN_REPEATS = 10, 3
+# The colours of the three sizes n in the plots of the page; those of methods are others.
+SIZE_COLOURS = (8, 9, 10)
 # Approximate seconds per start by n, so that the longest jobs are started first.
 SECONDS_PER_START = {256: 0.1, 512: 0.6, 1024: 4.0}
 
@@ -101,31 +108,52 @@ def speedups(summary: Summary) -> dict[CellKey, tuple[float, float, float]]:
 
 
 def blocks(summary: Summary) -> list[Block]:
-    """The tables of the report."""
-    trials = next(iter(summary.values()))["Power"].count
+    """The tables and plots of the report: products, which no machine changes, then times, then the set-up."""
     gains = speedups(summary)
+    return [
+        _text(summary, gains),
+        _products(summary, gains),
+        _plot(gains, 1, "Speed-up in products with A: Power over Split-Merge; the paper's, in time, dotted"),
+        _times(summary, gains),
+        _plot(gains, 0, "Speed-up in time: Power over Split-Merge, dashed; the paper's dotted"),
+        _ratios(summary),
+        _setups(summary),
+    ]
+
+
+def _text(summary: Summary, gains: Gains) -> Text:
+    trials = next(iter(summary.values()))["Power"].count
     reached = [sum(gain[i] >= gain[2] for gain in gains.values()) for i in (0, 1)]
-    text = Text(
+    few = f" With few starts, runs below {1e3 * SHORT_RUN_SECONDS:g} ms are timed {SHORT_RUN_REPEATS} times."
+    return Text(
         (
-            f"Mean seconds over {trials} starts until sin θ ≤ 1e-5, at most 100,000 steps; the paper's time is below "
-            "each. All methods start from the same vectors and solve with a factorisation of B computed beforehand, "
-            "whose time is in a separate table; eigsh (at the loosest tolerance that reaches the angle) and "
-            "splitmerge are timed as a whole, including the factorisation. The best of the paper's five methods is "
-            "bold, the second best underlined. ✗ marks methods that did not converge from every start."
-            + (
-                f" With few starts, runs below {SHORT_RUN_SECONDS:g} s are timed {SHORT_RUN_REPEATS} times."
-                if trials < FEW_STARTS
-                else ""
-            ),
-            f"The speed-up of Split-Merge over Power is {_range(gains, 0)} in time and {_range(gains, 1)} in "
-            f"products with A; the paper reports {_range(gains, 2)}. Its value is reached in {reached[0]} of "
-            f"{len(gains)} cells by time and in {reached[1]} by products.",
+            f"Means over {trials} starts until sin θ ≤ 1e-5, at most 100,000 steps. All methods start from the same "
+            "vectors and solve with a factorisation of B computed beforehand, whose time is in the last table; eigsh "
+            "(at the loosest tolerance that reaches the angle) and splitmerge are timed as a whole, including the "
+            "factorisation. The best of the paper's five methods is bold, the second best underlined. ✗ marks methods "
+            "that did not converge from every start." + few * (trials < FEW_STARTS),
+            f"The speed-up of Split-Merge over Power is {_range(gains, 1)} in products with A and {_range(gains, 0)} "
+            f"in time; the paper reports {_range(gains, 2)} in time. Its value is reached in {reached[1]} of "
+            f"{len(gains)} cells by products and in {reached[0]} by time.",
         )
     )
-    return [text, _times(summary, gains), _ratios(summary), _costs(summary)]
 
 
-def _range(gains: Mapping[CellKey, tuple[float, float, float]], place: int) -> str:
+def _plot(gains: Gains, place: int, caption: str) -> Plot:
+    """The speed-up of Split-Merge over Power against κ_B: a colour per n, and a line style per quantity."""
+    name = ("time", "products")[place]
+    series = []
+    for number, n in enumerate(dict.fromkeys(key[0] for key in gains)):
+        own = {key[1]: gain for key, gain in gains.items() if key[0] == n}
+        x, colour = np.array(list(own)), SIZE_COLOURS[number]
+        ours, theirs = (np.array([gain[i] for gain in own.values()]) for i in (place, 2))
+        series.append(Series(f"n = {n}, {name}", x, ours, dashed=place == 0, colour=colour))
+        series.append(Series(f"n = {n}, paper", x, theirs, dotted=True, colour=colour))
+    kappas = tuple(float(kappa) for kappa in dict.fromkeys(key[1] for key in gains))
+    return Plot(caption, "κ_B", "Power / Split-Merge", tuple(series), log_x=True, log_y=False, line=1.0, x_ticks=kappas)
+
+
+def _range(gains: Gains, place: int) -> str:
     numbers = [gain[place] for gain in gains.values()]
     return f"{100 * min(numbers):.0f}–{100 * max(numbers):.0f} %"
 
@@ -137,7 +165,7 @@ def _head(key: CellKey) -> tuple[Cell, Cell]:
     return Cell(str(key[0]), key[0]), Cell(str(key[1]), key[1])
 
 
-def _times(summary: Summary, gains: Mapping[CellKey, tuple[float, float, float]]) -> Table:
+def _times(summary: Summary, gains: Gains) -> Table:
     rows = []
     for key, stats in summary.items():
         order = sorted(RANKED, key=lambda name: stats[name].seconds)
@@ -147,25 +175,32 @@ def _times(summary: Summary, gains: Mapping[CellKey, tuple[float, float, float]]
             theirs = paper[RANKED[name]] if name in RANKED else paper.eigs if name == EIGSH else None
             share = LANCZOS_SHARES.get(key, 1.0) if name == "Lanczos" else 1.0
             row.append(_time(stats[name], theirs, share, name in RANKED and order.index(name)))
-        row += [Cell(f"{100 * gain:.0f} %", gain, below=f"{100 * gains[key][2]:.0f} %") for gain in gains[key][:2]]
-        rows.append(tuple(row))
+        rows.append((*row, _gain(gains[key], 0)))
     columns = (
         *HEAD,
         *(Column(name, WHY[name]) for name in NAMES),
-        Column("speed-up, time", "time of Power over that of Split-Merge; the paper's below"),
-        Column("speed-up, products", "products with A of Power over those of Split-Merge; the paper's below"),
+        Column("speed-up", "time of Power over that of Split-Merge; the paper's below"),
     )
-    return Table("Table 1: mean seconds; the paper's in small print", columns, tuple(rows), "table1")
+    return Table("Table 1: mean milliseconds of iteration; the paper's in small print", columns, tuple(rows), "table1")
+
+
+def _gain(gains: tuple[float, float, float], place: int) -> Cell:
+    return Cell(f"{100 * gains[place]:.0f} %", gains[place], below=f"{100 * gains[2]:.0f} %")
 
 
 def _time(stat: Stat, theirs: float | None, share: float, place: int | bool) -> Cell:
-    below = "" if theirs is None else f"{theirs:.2e}" + (f" ✗ {share:.0%}" if share < 1 else "")
-    mark: Any = {0: "best", 1: "second"}.get(place, "") if not isinstance(place, bool) else ""
+    below = "" if theirs is None else milliseconds(theirs) + (f" ✗ {share:.0%}" if share < 1 else "")
+    mark = _mark(place)
     if stat.successes == 0:
         return Cell("✗ 0 %", None, "bad", below)
     failed = f" ✗ {stat.share:.0%}" if stat.share < 1 else ""
-    why = f"± {stat.deviation:.1e} over {stat.successes} of {stat.count} starts; plus set-up of {stat.setup:.1e} s"
-    return Cell(f"{stat.seconds:.2e}{failed}", stat.seconds, mark, below, why)
+    why = f"± {milliseconds(stat.deviation)} ms over {stat.successes} of {stat.count} starts"
+    return Cell(f"{milliseconds(stat.seconds)}{failed}", 1e3 * stat.seconds, mark, below, why)
+
+
+def _mark(place: int | bool) -> Any:
+    """The mark of the best and of the second best; False is no place."""
+    return {0: "best", 1: "second"}.get(place, "") if not isinstance(place, bool) else ""
 
 
 def _ratios(summary: Summary) -> Table:
@@ -186,19 +221,36 @@ def _ratios(summary: Summary) -> Table:
     return Table(caption, columns, tuple(rows), "table1-ratios")
 
 
-def _costs(summary: Summary) -> Table:
-    """Products with A and solves with B, which are machine-independent, and the time of the set-up."""
+def _products(summary: Summary, gains: Gains) -> Table:
+    """Products with A and solves with B, which no machine changes."""
     rows = []
     counted = [name for name in NAMES if name != EIGSH]
     for key, stats in summary.items():
+        order = sorted(RANKED, key=lambda name: stats[name].A_products if stats[name].successes else math.inf)
         row = [*_head(key)]
         for name in counted:
             stat = stats[name]
-            row.append(Cell(f"{stat.A_products:.0f}", stat.A_products, below=f"{stat.solves:.0f}"))
-        rows.append((*row, Cell(f"{stats['Power'].setup:.1e}", stats["Power"].setup)))
+            mark = _mark(name in RANKED and order.index(name))
+            row.append(Cell(_count(stat.A_products), stat.A_products, mark, _count(stat.solves)))
+        rows.append((*row, _gain(gains[key], 1)))
     columns = (
         *HEAD,
         *(Column(name, WHY[name]) for name in counted),
-        Column("set-up", "seconds for checks of A and B and the factorisation of B, not included in the times"),
+        Column("speed-up", "products with A of Power over those of Split-Merge; the paper's, in time, below"),
     )
     return Table("Products with A; solves with B in small print", columns, tuple(rows), "table1-products")
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if math.isfinite(number) else "–"
+
+
+def _setups(summary: Summary) -> Table:
+    """The time of the set-up, which is in no other table but within eigsh and splitmerge."""
+    rows = [
+        (*_head(key), *(Cell(milliseconds(stats[name].setup), 1e3 * stats[name].setup) for name in ITERATIONS))
+        for key, stats in summary.items()
+    ]
+    columns = (*HEAD, *(Column(name, WHY[name]) for name in ITERATIONS))
+    caption = "Set-up in milliseconds, not included above: checks of A and B, factorisation of B, step sizes"
+    return Table(caption, columns, tuple(rows), "table1-setup")

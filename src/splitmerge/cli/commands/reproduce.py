@@ -101,7 +101,8 @@ def run(args: argparse.Namespace) -> int:
     for claim in CLAIMS:
         judgement = claim.judged(outcome.results)
         if judgement.word != "not measured":
-            lines.append(f"  {judgement.word:<15} {claim.statement} {judgement.figures}")
+            beside = claim.beside(outcome.results)
+            lines.append(f"  {judgement.word:<17}  {claim.statement} {judgement.figures}{beside and f' ({beside})'}")
     say(wrapped("\n".join(lines), columns()))
     say("\n".join(f"wrote {path}" for path in outcome.files))
     return Code.SUCCESS

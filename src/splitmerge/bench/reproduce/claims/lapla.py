@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...summary import Stat
+from ...summary import Stat, milliseconds
 from ..lapla import CHOLESKY, PCG, label
 from ..paper import LAPLA_SIZES, PCG_GAINS
 from ..results import Results
@@ -32,7 +32,8 @@ def _best_on_clustered(results: Results) -> Judgement:
         best = min(sides, key=lambda method: sides[method].seconds)
         winners.append(best)
         figures.append(
-            f"{name}, {inner}: {best} {sides[best].seconds:.2g} s, Split-Merge {sides['Split-Merge'].seconds:.2g} s"
+            f"{name}, {inner}: {best} {milliseconds(sides[best].seconds)} ms, Split-Merge "
+            f"{milliseconds(sides['Split-Merge'].seconds)} ms"
         )
     good = winners.count("Split-Merge")
     return Judgement(

@@ -15,11 +15,12 @@ def table(results: Results) -> Table:
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
         judgement = claim.judged(results)
+        beside = "" if judgement.word == "not measured" else claim.beside(results)
         rows.append(
             (
                 Cell(str(number), number),
                 Cell(claim.statement, claim.statement, below=claim.place),
-                Cell(judgement.word, list(MARKS).index(judgement.word), MARKS[judgement.word]),
+                Cell(judgement.word, list(MARKS).index(judgement.word), MARKS[judgement.word], beside),
                 Cell(judgement.figures, judgement.figures),
                 Cell(judgement.reason, judgement.reason),
             )
