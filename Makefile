@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The demo needs the library and matplotlib only; development adds its tools to the same environment. What the demo does
+# not import need not be compiled before it runs.
+DEMO_STAMP := $(VENV)/.demo
 STAMP := $(VENV)/.installed
 MPI_VENV := .venv-mpi
 MPI_STAMP := $(MPI_VENV)/.installed
@@ -27,17 +30,21 @@ help:
 	@echo "make test-mpi     the tests on 1, 2 and 3 processes"
 	@echo "make clean        remove the virtual environment and the output"
 
-$(STAMP): pyproject.toml
+$(DEMO_STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "splitmerge needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[plot]'
+	@touch $(DEMO_STAMP)
+
+$(STAMP): $(DEMO_STAMP)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(STAMP)
 
 install: $(STAMP)
 
-demo: install
-	$(BIN)/python examples/demo.py --out out/demo.png
+demo: $(DEMO_STAMP)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/demo.py --out out/demo.png
 
 lint: install
 	$(BIN)/ruff check .
