@@ -12,7 +12,7 @@ SECONDS ?= 1200
 SEED ?= 0
 THEORY := tests/paper tests/contract/test_preconditioners.py
 
-.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi clean
+.PHONY: help install demo test test-slow lint bench bench-quick calibrate goldens fuzz hostile mpi test-mpi package clean
 
 help:
 	@echo "make install      a virtual environment with all that development needs"
@@ -28,6 +28,7 @@ help:
 	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
 	@echo "make mpi          PETSc, petsc4py and mpi4py in .venv-mpi (Debian 12 or 13, as root; some minutes)"
 	@echo "make test-mpi     the tests on 1, 2 and 3 processes"
+	@echo "make package      wheel and sdist in dist/, installed into an empty environment where README is executed"
 	@echo "make clean        remove the virtual environment and the output"
 
 $(DEMO_STAMP): pyproject.toml
@@ -78,6 +79,9 @@ fuzz: install
 hostile: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(SEED) --commands 100
 
+package: install
+	$(BIN)/python -m tools.package
+
 $(MPI_STAMP): tools/mpi/install.sh pyproject.toml
 	PYTHON=$(PYTHON) tools/mpi/install.sh $(MPI_VENV)
 	@touch $(MPI_STAMP)
@@ -88,4 +92,4 @@ test-mpi: mpi
 	tools/mpi/run.sh $(MPI_VENV) -m pytest -p no:cacheprovider tests/mpi
 
 clean:
-	rm -rf $(VENV) $(MPI_VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(MPI_VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,34 +2,18 @@
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import scipy.io
-import scipy.sparse as sp
+from tools.package import readme
 
+from splitmerge import gallery
 from splitmerge.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def mikota(n):
-    """Mikota's chain of springs and masses: its eigenvalues are 1, 4, 9, …, n²."""
-    springs = np.arange(n, 0, -1.0)
-    K = sp.diags_array([springs + np.r_[springs[1:], 0], -springs[1:], -springs[1:]], offsets=[0, -1, 1])
-    return sp.csr_array(K), sp.csr_array(sp.diags_array(1 / np.arange(1.0, n + 1)))
-
-
-def write_mikota(folder, n=30):
-    """K.mtx and M.mtx, and pair.npz with both, dense."""
-    K, M = mikota(n)
-    scipy.io.mmwrite(folder / "K.mtx", K, symmetry="symmetric")
-    scipy.io.mmwrite(folder / "M.mtx", M, symmetry="symmetric")
-    np.savez(folder / "pair.npz", K=K.toarray(), M=M.toarray())
+mikota, write_mikota = gallery.mikota_chain, readme.write_mikota
 
 
 def solved(capsys, *words, code=0):
@@ -69,9 +53,3 @@ def shell(*words, **options):
     return subprocess.run(
         command(*words), capture_output=True, text=True, timeout=60, env=environment(), encoding="utf-8", **options
     )
-
-
-def words_of(line):
-    """The arguments of an example, without the comment that follows it."""
-    line = line.strip().partition("  ")[0].partition(" #")[0]
-    return shlex.split(line)[1:]

@@ -4,14 +4,16 @@ import json
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 
 import pytest
+from tools.package.readme import lines_of, words_of
 
 import splitmerge as sm
-from commands import ROOT, command, environment, refused, shell, words_of
+from commands import ROOT, command, environment, refused, shell
 from splitmerge.cli import main
 from splitmerge.cli.entry import COMMANDS, parser
 
@@ -21,9 +23,9 @@ NAMES = [module.__name__.rpartition(".")[2] for module in COMMANDS]
 def examples():
     """Every line of the helps and of the README that calls us."""
     found = [line for module in COMMANDS for line in module.EXAMPLES.splitlines()]
-    for block in re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S):
-        found += block.splitlines()
-    return sorted({line.strip() for line in found if line.strip().startswith("splitmerge ")})
+    found = [shlex.join(words_of(line)) for line in found]
+    found += lines_of((ROOT / "README.md").read_text(encoding="utf-8"))
+    return sorted({line for line in found if line.startswith("splitmerge ")})
 
 
 class TestHelp:
@@ -46,7 +48,7 @@ class TestHelp:
         ],
     )
     def test_examples_run(self, capsys, here, line):
-        words = words_of(line)
+        words = words_of(line)[1:]
         small = ["--n", "40"] if words == ["demo"] else []
         if "--resume" in words:
             assert main(["solve", "K.mtx", "M.mtx", "-k", "2", "--checkpoint", "run.ckpt", "-q"]) == 0
@@ -57,7 +59,7 @@ class TestHelp:
 
     @pytest.mark.parametrize("line", [line for line in examples() if " reproduce " in line])
     def test_examples_that_take_long_are_understood(self, line):
-        assert parser().parse_args(words_of(line)).command == "reproduce"
+        assert parser().parse_args(words_of(line)[1:]).command == "reproduce"
 
     def test_the_script_is_installed(self):
         scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tools.package.readme import blocks
 
 import splitmerge as sm
 
@@ -69,9 +70,9 @@ def test_every_method_solves_with_nothing_else_said(method):
 def test_readme_examples_run(capsys, tmp_path, monkeypatch):
     # they save a file
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) >= 2
-    exec("\n".join(blocks), {})
+    found = blocks((ROOT / "README.md").read_text(encoding="utf-8"), "python")
+    assert len(found) >= 2
+    exec("\n".join(block.text for block in found), {})
     assert "Cholesky" in capsys.readouterr().out
 
 
