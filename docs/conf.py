@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,6 @@ extensions = [
     "reproduction",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["**/GALLERY_HEADER.md"]
 
 # MyST
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block", "attrs_inline"]
@@ -58,13 +56,16 @@ html_title = "splitmerge"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+# excerpts are fetched by the page, which a browser refuses to pages from disk
+html_show_search_summary = False
 html_show_sourcelink = False
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# Gallery
+# Gallery: what an earlier build left does not count
+exclude_patterns: list[str] = []
 GALLERY = ROOT / "examples" / "gallery"
 if any(GALLERY.glob("plot_*.py")):
     extensions.append("sphinx_gallery.gen_gallery")
@@ -80,16 +81,17 @@ if any(GALLERY.glob("plot_*.py")):
         "show_signature": False,
         "write_computation_times": False,
     }
+else:
+    exclude_patterns.append("gallery")
 
 
 def setup(app: Any) -> None:
-    """Commands have no prompt; and the page about examples does without a gallery, where there is none."""
+    """Commands have no prompt; and pages do without links to the gallery, where there is none."""
     app.add_lexer("console", BashLexer)
     if "sphinx_gallery.gen_gallery" not in extensions:
         app.connect("source-read", without_gallery)
 
 
 def without_gallery(app: Any, name: str, source: list[str]) -> None:
-    """Remove the table of contents that names it."""
-    if name == "examples":
-        source[0] = re.sub(r"^```\{toctree\}.*?^```$", "", source[0], flags=re.S | re.M)
+    """Remove the lines that lead to it."""
+    source[0] = "\n".join(line for line in source[0].split("\n") if "gallery/index" not in line)

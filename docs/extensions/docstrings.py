@@ -31,7 +31,9 @@ def setup(app: Any) -> dict[str, Any]:
 def rewrite(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Turn every line of a docstring but the examples into reStructuredText."""
     lines[:] = _joined(lines)
-    lines[:] = [line if line.lstrip().startswith((">>>", "...")) else worded(line) for line in lines]
+    # lines of examples (>>> and ...), and the directives that napoleon makes
+    kept = (">>>", "..")
+    lines[:] = [line if line.lstrip().startswith(kept) else worded(line) for line in lines]
 
 
 def is_foreign(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
