@@ -10,8 +10,8 @@ import io
 import re
 
 import pytest
+from tools.package.readme import words_of
 
-from commands import words_of
 from pages import DOCS, blocks_of, pages
 from splitmerge.cli import main
 
@@ -27,7 +27,7 @@ def printed_by(block, name, names):
         else:
             for line in block.text.splitlines():
                 assert line.startswith("splitmerge "), f"{name}: {line!r} is not run by this test; mark the block"
-                assert main(words_of(line)) == 0, line
+                assert main(words_of(line)[1:]) == 0, line
     return printed.getvalue()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...system.packages import missing
+
 if TYPE_CHECKING:
     from ..solution import Solution
 
@@ -13,7 +15,7 @@ def to_frame(solution: Solution) -> Any:
     try:
         import pandas
     except ImportError:
-        raise ImportError("to_frame needs pandas, which is not installed; pip install pandas") from None
+        raise ImportError(missing("to_frame", "pandas")) from None
     columns = {
         "value": solution.eigenvalues,
         "residual": solution.residuals,

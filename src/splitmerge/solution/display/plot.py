@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from ...system.packages import missing
 from .curves import By, Curve, curves, tolerance
 from .words import asked, cost, short
 
@@ -27,7 +28,7 @@ def plot(solution: Solution, kind: Kind, by: By, ax: Any) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError("plot needs matplotlib, which is not installed; pip install matplotlib") from None
+        raise ImportError(missing("plot", "matplotlib")) from None
     # beside the curves where there is room for it
     beside = {} if ax is not None else {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     if ax is None:
