@@ -1,6 +1,8 @@
 """The smallest pairs of a finite element pair on several processes, beside SLEPc: the same matrices and tolerance.
 
-mpiexec -n 2 python -m benchmarks.mpi [points on a side, 40 by default]
+mpiexec -n 2 python -m benchmarks.mpi [cells on a side, 40 by default]
+
+SLEPc is installed by `WITH_SLEPC=1 make mpi`; set SLEPC_DIR to its folder.
 """
 
 import sys

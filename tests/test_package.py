@@ -31,6 +31,7 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
+@pytest.mark.slow
 class TestArchives:
     def test_twine(self, archives):
         assert check(*archives).count("PASSED") == 2

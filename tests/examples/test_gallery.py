@@ -12,7 +12,7 @@ from scipy.special import jn_zeros
 
 GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 SCRIPTS = sorted(path.stem.removeprefix("plot_") for path in GALLERY.glob("plot_*.py"))
-SLOW = {"large"}
+SLOW = {"cca", "csp", "harmonics", "large", "lda", "plate", "sir"}
 # A phone shows a figure of 4.8 inches at some 75 pixels per inch, where 8 points are 8 pixels.
 MAX_WIDTH_INCHES, MIN_FONT_POINTS = 4.8, 8
 

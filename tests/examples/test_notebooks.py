@@ -40,6 +40,7 @@ def test_code(notebook, monkeypatch, tmp_path, capsys):
     assert str(names["sol"].verdict) in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("nbclient") is None, reason="nbclient is not installed")
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::ResourceWarning")

@@ -64,6 +64,7 @@ def test_ipython_in_a_pipe_is_no_notebook(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_in_a_notebook():
     client = pytest.importorskip("nbclient", reason="nbclient is not installed")
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")

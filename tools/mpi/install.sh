@@ -11,24 +11,27 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 install() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
 if [ "${VERSION_ID:-0}" -ge 13 ]; then
-    install python3-petsc4py python3-slepc4py python3-venv openmpi-bin
+    install python3-petsc4py python3-venv openmpi-bin
     python3 -m venv --clear --system-site-packages "$venv"
 else
-    install libpetsc-real-dev libslepc-real-dev openmpi-bin gcc libc6-dev
+    install libpetsc-real-dev openmpi-bin gcc libc6-dev
     "$python" -m venv --clear "$venv"
     "$venv/bin/python" -m pip install --quiet --upgrade pip "setuptools<75" wheel "cython<3" "numpy>=2"
 fi
-export PETSC_DIR SLEPC_DIR
+export PETSC_DIR
 PETSC_DIR=$(find /usr/lib/petscdir -maxdepth 2 -name '*-real' | sort | tail -1)
-SLEPC_DIR=$(find /usr/lib/slepcdir -maxdepth 2 -name '*-real' | sort | tail -1)
 if [ "${VERSION_ID:-0}" -lt 13 ]; then
     "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps petsc4py==3.18.5
-    # compiled against the headers of petsc4py
-    "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps slepc4py==3.18.2
+fi
+# SLEPc is for the benchmarks only
+if [ -n "${WITH_SLEPC:-}" ] && [ "${VERSION_ID:-0}" -lt 13 ]; then
+    install libslepc-real-dev
+    SLEPC_DIR=$(find /usr/lib/slepcdir -maxdepth 2 -name '*-real' | sort | tail -1) \
+        "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps slepc4py==3.18.2
 fi
 # Debian 13 has it
 "$venv/bin/python" -c 'import mpi4py' 2>/dev/null || "$venv/bin/python" -m pip install --quiet mpi4py
 "$venv/bin/python" -m pip install --quiet --editable . pytest "setuptools>=77"
 # petsc4py finds PETSc by these variables
-printf 'PETSC_DIR=%s\nSLEPC_DIR=%s\n' "$PETSC_DIR" "$SLEPC_DIR" >"$venv/petsc.env"
+printf 'PETSC_DIR=%s\n' "$PETSC_DIR" >"$venv/petsc.env"
 "$venv/bin/python" -c 'from petsc4py import PETSc; print("PETSc", *PETSc.Sys.getVersion())'
