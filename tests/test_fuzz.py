@@ -53,6 +53,7 @@ FOUND = {
     2020001846: "fourteen copies of zero beside an eigenvalue of a million",
     1510000205: "an interval at a fivefold zero of a graded pair",
     1510001619: "an end of an interval in a multiple zero, in single precision",
+    4320001368: "a preconditioner that lets conjugate gradients overflow",
     42: "fewer Ritz pairs than wanted in LOBPCG",
 }
 

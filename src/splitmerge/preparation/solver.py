@@ -148,6 +148,8 @@ def _is_small(pencil: Pencil) -> bool:
     return pencil.B is not None and pencil.B.matrix is not None and pencil.n <= FORMED_N
 
 
+# a preconditioner far from B lets the iterates overflow, and ∞ is not small
+@np.errstate(over="ignore", invalid="ignore")
 def _steps_of_a_solve(products: Products, inner: ConjugateGradient, most: float) -> float:
     """Steps of conjugate gradients of one solve with B; infinite if more than `most`.
 
