@@ -50,6 +50,17 @@ def test_the_ridge_grows_by_powers_of_ten(size, unit):
     np.testing.assert_allclose(tried, np.array([1e2, 1e3, 1e4]) * 4 * EPS * unit)
 
 
+@pytest.mark.parametrize("unit", [2.0**-400, 1.0, 2.0**400])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_the_reported_ridge_is_what_was_added(kind, unit):
+    """In the units of the given B."""
+    B = unit * np.array([[1.0, 1.0], [1.0, 1.0]])
+    mended = mend(np.eye(2), kind(B), "ridge")
+    added = mended.B.toarray() if sp.issparse(mended.B) else mended.B
+    np.testing.assert_allclose((added - B).diagonal() / unit, mended.report.ridge / unit, rtol=0.02)
+    assert mended.report.ridge > 0
+
+
 def condensable(dtype, *, null=3, mixed=True):
     """A nonsingular A and a B of rank 7, whose null space A couples to the rest, and the finite eigenvalues."""
     A, S = pair_of(np.r_[-3.0, 2.0, np.linspace(4, 9, 5 + null)], dtype=dtype)

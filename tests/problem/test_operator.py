@@ -9,7 +9,7 @@ from covering import parametrise
 from kinds import KINDS, family
 from pairs import well_separated
 from splitmerge.problem.adapt import adapt
-from splitmerge.problem.operator import as_dense, congruent, identity, plus, with_dtype
+from splitmerge.problem.operator import as_dense, congruent, identity, plus, safe_scaling, with_dtype
 from strategies import hermitian, normal
 
 N = 8
@@ -208,3 +208,14 @@ def test_plus_needs_entries():
         plus(A, 1.0, None)
     with pytest.raises(ValueError, match="entries"):
         plus(adapt(matrix(), "A"), 1.0, A)
+
+
+@pytest.mark.parametrize(("single", "double"), [("f", "d"), ("F", "D")])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_safe_scaling_depends_on_the_range_of_the_precision(single, double, sign):
+    """Squares of 2³⁰ times n overflow nothing in double precision; in single precision they come close."""
+    for exponent in (-30, 30):
+        assert safe_scaling(2.0**exponent, np.dtype(double), sign) == sign
+        assert safe_scaling(2.0**exponent, np.dtype(single), sign) == sign * 2.0 ** -(exponent + 1)
+    assert safe_scaling(2.0**300, np.dtype(double), sign) == sign * 2.0**-301
+    assert safe_scaling(0.0, np.dtype(single), sign) == sign
