@@ -885,3 +885,18 @@ def test_eigsh_of_a_graded_pair(n, which, mode):
     assert np.abs(true[:, None] - w).min(axis=0).max() < 1e-9
     np.testing.assert_allclose(w, eigsh(A, k=2, M=M, sigma=-0.1, which=which, mode=mode)[0], rtol=1e-8)
     np.testing.assert_allclose(v.T @ M @ v, np.eye(2), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "interval", "dtype"),
+    [
+        ([-6e-13, 7e-3, 600.0, 3e8], (0.0, 0.1), float),
+        ([-1e-9, -1e-10, 3e-9, 1.0, 1e9], (1e-8, 2.0), float),
+        ([1.0, 2.0, 3.0, 1e7], (1.4, 2.6), np.float32),
+    ],
+)
+def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(values, interval, dtype):
+    """What is inside cannot be known: the bounds say so, and the verdict as well."""
+    sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
+    assert sol.verdict == "probed"
+    assert sol.error_bounds.max() > 1e-7 * max(interval)
