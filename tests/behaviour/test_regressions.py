@@ -900,3 +900,17 @@ def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(v
     sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
     assert sol.verdict == "probed"
     assert sol.error_bounds.max() > 1e-7 * max(interval)
+
+
+@pytest.mark.parametrize("options", [{"which": "SA", "k": 3}, {"which": "SA", "k": 21}, {"which": "BE", "k": 6}], ids=str)
+def test_eigsh_with_one_small_eigenvalue_of_M(options):
+    """Neither a search nor LAPACK alone reached the residual of rounding; SciPy returns."""
+    n = 30
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        Q, A = np.linalg.qr(rng.standard_normal((n, n)))[0], rng.standard_normal((n, n))
+        M = (Q * np.r_[np.ones(n - 1), 1e-5]) @ Q.T
+        A, M = A + A.T, (M + M.T) / 2
+        np.testing.assert_allclose(
+            sm.eigsh(A, M=M, rng=seed, **options)[0], eigsh(A, M=M, **options)[0], rtol=1e-7, atol=1e-6
+        )
