@@ -58,8 +58,9 @@ def sections(
 ) -> list[Section]:
     """The sections of the report for `target`; also draws and saves the figures."""
     found = []
-    if target in ("claims", "all"):
-        found.append(Section("Claims", (claims.table(results),)))
+    judged = claims.table(results, every=target in ("claims", "all"))
+    if judged.rows:
+        found.append(Section("Claims", (judged,)))
     if results.cells:
         found.append(Section("Table 1: synthetic pairs", tuple(table1.blocks(results.cells))))
     if target in ("figure1", "all"):
