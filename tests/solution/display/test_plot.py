@@ -81,6 +81,8 @@ class TestSpectrum:
         )
         assert [value for _, value in drawn] == sol.eigenvalues.tolist()
         assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cluster of 2", "cluster of 2"]
+        # the legend is in the order of the pairs
+        assert [c[0].get_xdata().tolist() for c in axes.containers] == [[1, 2], [3, 4]]
         axes.figure.canvas.draw()
 
     def test_errors_that_are_not_known(self, sol):
