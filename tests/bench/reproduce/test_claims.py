@@ -130,6 +130,7 @@ class TestFewStarts:
         head = sections.facts(self.judged(2), 2, origin)
         assert head["Starts"] == "2 per problem, a quick run; the paper has 100"
         assert "Split-Merge Revisited" in head["Paper"]
+        assert head["Paper"].endswith("arXiv:2507.02389")
         assert head["Machine"].startswith(origin["processor"])
         assert head["Date"] == origin["date"]
         assert sections.facts(self.judged(100), 100, origin)["Starts"] == "100 per problem; the paper has 100"
