@@ -100,17 +100,20 @@ def test_target(SLEPc):
 @TABLE.checks("`setInterval(a, b)`, `Which.ALL`")
 def test_interval(SLEPc):
     a, b = REFERENCE[9] - 1e-3, s
-    solver = Solver(SLEPc)
+    solver = Solver(SLEPc, "krylovschur")
     solver.eps.setWhichEigenpairs(SLEPc.EPS.Which.ALL)
     solver.eps.setInterval(a, b)
-    transform = solver.eps.getST()
-    transform.setType("sinvert")
-    transform.getKSP().setType("preonly")
-    transform.getKSP().getPC().setType("cholesky")
-    transform.getKSP().getPC().setFactorSolverType("mumps")
+    solver.eps.getST().setType("sinvert")
+    # slicing has a solver of its own, whose factorisation must count pivots
+    inner = solver.eps.getKrylovSchurKSP()
+    inner.setType("preonly")
+    inner.getPC().setType("cholesky")
+    inner.getPC().setFactorSolverType("mumps")
     found = solver.values(count=0)
     agree(found, REFERENCE[9:21])
     agree(sm.solve(K, M, interval=(a, b)).eigenvalues, found)
+    with pytest.raises(ValueError, match="interval is for one process with SciPy matrices"):
+        solver.ours(k=1, interval=(a, b))
 
 
 @TABLE.checks("`setType(KRYLOVSCHUR)`, `LOBPCG`")
