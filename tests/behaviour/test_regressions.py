@@ -902,8 +902,8 @@ def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(v
     assert sol.error_bounds.max() > 1e-7 * max(interval)
 
 
-@pytest.mark.parametrize("options", [{"which": "SA", "k": 3}, {"which": "SA", "k": 21}, {"which": "BE", "k": 6}], ids=str)
-def test_eigsh_with_one_small_eigenvalue_of_M(options):
+@pytest.mark.parametrize(("which", "k"), [("SA", 3), ("SA", 21), ("BE", 6)])
+def test_eigsh_with_one_small_eigenvalue_of_M(which, k):
     """Neither a search nor LAPACK alone reached the residual of rounding; SciPy returns."""
     n = 30
     for seed in range(6):
@@ -912,5 +912,5 @@ def test_eigsh_with_one_small_eigenvalue_of_M(options):
         M = (Q * np.r_[np.ones(n - 1), 1e-5]) @ Q.T
         A, M = A + A.T, (M + M.T) / 2
         np.testing.assert_allclose(
-            sm.eigsh(A, M=M, rng=seed, **options)[0], eigsh(A, M=M, **options)[0], rtol=1e-7, atol=1e-6
+            sm.eigsh(A, k, M=M, which=which, rng=seed)[0], eigsh(A, k, M=M, which=which)[0], rtol=1e-7, atol=1e-6
         )

@@ -187,6 +187,20 @@ def test_lda_is_scikit_learns():
     np.testing.assert_allclose(values[:2] / values.sum(), model.explained_variance_ratio_, rtol=1e-10)
 
 
+def test_pairs_of_samples_are_covariances():
+    """Divided by the number of samples: a ridge is relative to variances."""
+    X, labels = gallery.labelled_clouds(5, 3, [1.0], rng=0)
+    A, B = gallery.cca_pair(X, X[:, :2] ** 2)
+    C = np.cov(np.hstack([X, X[:, :2] ** 2]), rowvar=False, bias=True)
+    np.testing.assert_allclose(A + B, C, atol=1e-14)
+    np.testing.assert_array_equal(A[:3, :3], 0)
+    np.testing.assert_array_equal(B[:3, 3:], 0)
+    A, B = gallery.lda_pair(X, labels)
+    np.testing.assert_allclose(A + B, np.cov(X, rowvar=False, bias=True), atol=1e-14)
+    within = [np.cov(X[labels == name], rowvar=False, bias=True) for name in np.unique(labels)]
+    np.testing.assert_allclose(B, np.mean(within, axis=0), atol=1e-14)
+
+
 def test_ridge_goes_to_the_diagonal_of_B():
     X, labels = gallery.labelled_clouds(5, 3, [1.0], rng=0)
     for pair, other in ((gallery.lda_pair, labels), (gallery.cca_pair, X**2)):
