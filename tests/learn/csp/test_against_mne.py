@@ -49,12 +49,14 @@ def test_two_classes(case):
     X[:5] *= 3
     ours, theirs = CSP(3, **case).fit(X, y), mne.decoding.CSP(3, **case).fit(X, y)
     np.testing.assert_allclose(ours.eigenvalues_, theirs.evals_, atol=1e-10)
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
     same(ours, theirs, X)
+    same(CSP(3, **case, rank="full").fit(X, y), theirs, X)
 
 
 # MNE 1.13 counts one direction twice when it estimates a shrinkage of data with a null space: not compared here
 @pytest.mark.parametrize("reg", [None, 0.2, "diagonal_fixed"])
-@pytest.mark.parametrize("rank", [None, {"mag": 5}])
+@pytest.mark.parametrize("rank", [None, {"mag": 5}], ids=str)
 def test_data_with_a_null_space(rank, reg):
     X, y, _ = recordings(trials=20)
     X, _ = deficient(X, "average reference")

@@ -20,6 +20,8 @@ from .space import check_rank
 from .trials import Trials, array_of, power, rounding_power, three_axes
 
 FEATURES = ("average_power", "csp_space")
+# Share of the mean power below which the power of a trial may be rounding.
+QUIET_POWER = 1e-6
 ACCEPTED = {"dtype": (np.float64, np.float32), "allow_nd": True}
 
 
@@ -86,7 +88,10 @@ class SpatialFilters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _features(self, part: Array, W: Array, dtype: Any) -> Array:
         features = power(part, W)
         if self.log is None or self.log:
-            return np.log(np.maximum(features, rounding_power(part, W, float(np.finfo(dtype).eps))))
+            quiet = (features <= QUIET_POWER * self.mean_).any(axis=1)
+            floor = rounding_power(part[quiet], W, float(np.finfo(dtype).eps))
+            features[quiet] = np.maximum(features[quiet], floor)
+            return np.log(features)
         return np.asarray((features - self.mean_) / np.where(self.std_ > 0, self.std_, 1.0))
 
     def _selected(self) -> Array:
