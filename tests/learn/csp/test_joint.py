@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from recordings import distinct_classes
 from splitmerge.learn import CSP
 from splitmerge.learn.csp import joint
+from splitmerge.learn.csp.decomposition import _by_information
 from splitmerge.learn.csp.joint import joint_diagonaliser
 
 
@@ -84,6 +85,14 @@ def test_csp_orders_by_mutual_information(cov_est):
     found = mutual_information(powers, weights)
     assert (np.diff(found) < 0).all()
     np.testing.assert_allclose(csp.patterns_, np.linalg.inv(csp.filters_).T, rtol=1e-7, atol=1e-10)
+
+
+def test_the_fourth_moments_can_decide_the_order():
+    powers, weights = np.array([[2.4, 2.2, 1.8], [0.3, 0.4, 0.6], [0.3, 0.4, 0.6]]), np.ones(3) / 3
+    expected = np.argsort(-mutual_information(powers, weights))
+    assert list(expected) == list(_by_information(powers, weights)) == [1, 0, 2]
+    # not so without them
+    assert list(np.argsort(weights @ np.log(powers))) == [0, 1, 2]
 
 
 def test_classes_in_spaces_of_their_own_have_one_basis():
