@@ -31,7 +31,7 @@ INK = {
 }
 DRAWINGS = ("landscape", "step", "products")
 # pages whose last Python block leaves a figure: the name of the file that it writes
-PAGES = {"start.md": "modes"}
+PAGES = {"start.md": "modes", "howto/spatial_filters.md": "spatial_filters"}
 
 
 def setup(app: Any) -> dict[str, Any]:
