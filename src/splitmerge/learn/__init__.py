@@ -15,6 +15,7 @@ _PACKAGES = {
     "Harmonics": "harmonic",
     "LinearDiscriminantAnalysis": "discriminant",
     "MCCA": "cca",
+    "PrincipalHessianDirections": "sliced",
     "SlicedAverageVariance": "sliced",
     "SlicedInverseRegression": "sliced",
     "View": "data",
