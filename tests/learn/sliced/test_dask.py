@@ -10,8 +10,9 @@ import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from splitmerge.learn import SlicedInverseRegression
+from splitmerge.learn import SlicedAverageVariance, SlicedInverseRegression
 from splitmerge.learn.dask.tasks import group_sums
 from splitmerge.learn.moments import Moments
 from splitmerge.learn.sliced import route
@@ -62,6 +63,19 @@ def test_many_columns(kind, shrinkage, weighted, unformed):
     model.fit(rows, da.from_array(Y, chunks=70), WEIGHTS if weighted else None)
     assert "conjugate gradients" in model.route_
     same(model, unformed[shrinkage, weighted])
+
+
+def test_average_variance_in_batches():
+    rows = da.from_array(X, chunks=(50, 12))
+    model = SlicedAverageVariance(2, n_slices=[-1.0, 1.0])
+    whole = clone(model).fit(X, Y)
+    model.fit(rows[:150], Y[:150]).partial_fit(rows[150:], Y[150:])
+    np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(model.directions_, whole.directions_, atol=1e-8)
+    with pytest.raises(ValueError, match="bias_correction=True needs the rows twice, which a Dask array"):
+        SlicedAverageVariance(bias_correction=True).fit(rows, Y)
+    with pytest.raises(ValueError, match="bias_correction=True needs the rows twice, which partial_fit"):
+        SlicedAverageVariance(bias_correction=True).partial_fit(X, Y)
 
 
 def test_bad_rows_are_named(unformed):

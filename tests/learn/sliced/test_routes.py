@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn import PrincipalHessianDirections, SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.sliced import hessian, inverse, variance
+from splitmerge.learn.sliced import hessian, implicit, inverse, variance
 from splitmerge.learn.sliced.route import Route, Size, choose
 
 ALL = [SlicedInverseRegression, SlicedAverageVariance, PrincipalHessianDirections]
@@ -130,15 +130,43 @@ def test_sparse_data_never_form_the_covariance():
     np.testing.assert_allclose(np.bincount(slices) @ means**2 / 8000, model.eigenvalues_[0], rtol=1e-9)
 
 
-def test_if_conjugate_gradients_fail_the_covariance_is_formed(taking):
+def test_if_conjugate_gradients_fail_the_covariance_is_formed(taking, monkeypatch):
     X, y = sparse(300, 40, 0.2)
-    X = X.toarray()
-    # dependent but for 1e-6, and y depends on the difference
-    X[:, 1] = X[:, 0] + 1e-6 * X[:, 2]
+    expected = SlicedInverseRegression(2).fit(X.toarray(), y)
+    monkeypatch.setattr(implicit, "MAX_CG_STEPS", 2)
     taking("products", "columns")
-    model = SlicedInverseRegression(2, shrinkage=1e-14).fit(X, y)
-    assert model.route_ in ("products", "columns")
-    assert np.isfinite(model.directions_).all()
+    model = SlicedInverseRegression(2).fit(X, y)
+    assert model.route_ == "columns"
+    same(model, expected, 2)
+    taking("products")
+    with pytest.raises(NotPositiveDefinite, match=r"residual of .* after 2 steps; give a larger shrinkage"):
+        SlicedInverseRegression(2).fit(X, y)
+
+
+def test_fewer_sparse_rows_than_columns_by_products(taking):
+    """The covariance is singular, and the means of the slices are in its range."""
+    X, y = sparse(60, 300, 0.05)
+    by_rows = SlicedInverseRegression(3, n_slices=4).fit(X, y)
+    taking("products")
+    model = SlicedInverseRegression(3, n_slices=4).fit(X, y)
+    np.testing.assert_allclose(model.eigenvalues_, 1.0, rtol=1e-8)
+    np.testing.assert_allclose(model.transform(X), by_rows.transform(X), atol=1e-6)
+    assert "explains any response" in model.b_report_
+
+
+@pytest.mark.parametrize("route", ["columns", "rows", "products"])
+def test_bad_data_are_named_on_every_route(route, taking):
+    X, y = wide(40, 40)
+    taking(route)
+    for data in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match="squares overflow"):
+            SlicedInverseRegression().fit(data * 1e200, y)
+        with pytest.raises(ValueError, match="X is constant"):
+            SlicedInverseRegression().fit(data * 0.0 + (0 if sp.issparse(data) else 0.3), y)
+        with pytest.raises(ValueError, match="NaN"):
+            SlicedInverseRegression().fit(data * np.nan, y)
+        with pytest.raises(ValueError, match="one value or class"):
+            SlicedInverseRegression().fit(data, np.ones(40))
 
 
 def test_choice(monkeypatch):

@@ -69,7 +69,9 @@ def by_columns(sums: Moments, options: Options) -> Rooted:
 
 def by_rows(Z: Grouped, options: Options) -> Span:
     """Factorise the Gram matrix of fewer rows than columns, whose weights have the sum 1."""
-    variances, floor, s = Z.variances(), rounding_variance(Z.rows, Z.means), options.shrinkage
+    with np.errstate(invalid="ignore", over="ignore"):
+        variances = Z.variances()
+    floor, s = rounding_variance(Z.rows, Z.means), options.shrinkage
     if not any_varies(variances, floor):
         _refuse_constant()
     if s:
@@ -88,7 +90,9 @@ def by_rows(Z: Grouped, options: Options) -> Span:
 def by_products(X: Any, weights: Array, count: int, options: Options) -> Products:
     """Return T for solves by conjugate gradients; `count` is the number of rows with positive weight."""
     view = view_of_rows(X, weights)
-    variances, floor, s = view.variances(), rounding_variance(count, view.mean[None]), options.shrinkage
+    with np.errstate(invalid="ignore", over="ignore"):
+        variances = view.variances()
+    floor, s = rounding_variance(count, view.mean[None]), options.shrinkage
     check_finite(view.mean, variances, "X")
     if not any_varies(variances, floor):
         _refuse_constant()
