@@ -67,6 +67,7 @@ def test_a_later_fit_forgets_the_formula():
 
 
 def test_a_model_with_a_formula_can_be_stored():
+    pytest.importorskip("formulaic", reason="what patsy returns cannot be pickled")
     model = SlicedInverseRegression.from_formula("y ~ a + np.log(b)", TABLE)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.transform(TABLE), model.transform(TABLE))
