@@ -15,6 +15,7 @@ _PACKAGES = {
     "Harmonics": "harmonic",
     "LinearDiscriminantAnalysis": "discriminant",
     "MCCA": "cca",
+    "PrincipalHessianDirections": "sliced",
     "SPoC": "csp",
     "SlicedAverageVariance": "sliced",
     "SlicedInverseRegression": "sliced",

@@ -48,10 +48,27 @@ class Blocks:
         check_finite(sums.means, np.array([scatter.diagonal() for scatter in sums.scatter]), "X")
         return sums
 
+    def sums(self, members: Array, weights: Array, groups: int) -> tuple[Array, Array, Array]:
+        """Return the weight, the weighted sum of the rows and the number of rows of each group."""
+        from .graph import reduce_blocks, row_blocks
+        from .tasks import add_each, group_sums
+
+        indices = self._split(members.astype(np.min_scalar_type(-groups)), -1)
+        arrays = [row_blocks(self.X), indices]
+        found: tuple[Array, Array, Array] = reduce_blocks(
+            group_sums, add_each, arrays, self._split(weights, 0.0), groups
+        )
+        check_finite(found[1], found[0], "X")
+        return found
+
+    def full(self, values: Array, absent: float = 0.0) -> Array:
+        """Return the values of all rows of the Dask array; rows that are not kept get `absent`."""
+        if self.kept is None:
+            return values
+        whole = np.full(self.X.shape[0], absent, values.dtype)
+        whole[self.kept] = values
+        return whole
+
     def _split(self, values: Array, absent: float) -> list[Array]:
         """Return the part of each row block; rows that are not kept get `absent`."""
-        if self.kept is not None:
-            whole = np.full(self.X.shape[0], absent, values.dtype)
-            whole[self.kept] = values
-            values = whole
-        return np.split(values, np.cumsum(self.X.chunks[0])[:-1])
+        return np.split(self.full(values, absent), np.cumsum(self.X.chunks[0])[:-1])

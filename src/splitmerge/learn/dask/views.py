@@ -98,6 +98,15 @@ class DaskView(View):
         return DaskJoint([self]).own(V.reshape(self.columns, -1)).reshape(V.shape)
 
 
+def signed_gram(view: Any, values: Array) -> Array:
+    """Return Σ w v x̃x̃ᵀ / Σw for one value per row, of either sign: two passes with weights of one sign."""
+    rows, scales = view.X.chunks[0], [(view.mean, view.spread)]
+    values = values if view.weights is None else values * np.asarray(view.weights)
+    parts = [da.from_array(np.maximum(sign * values, 0.0), chunks=(rows,)) for sign in (1, -1)]
+    plus, minus = (reduce_blocks(gram, add, [view.blocks_of_rows], row_blocks(w), scales, None) for w in parts)
+    return np.asarray((plus - minus) / view.total)
+
+
 class DaskJoint(Joint):
     """Views with the same row blocks; each product is one pass over all views.
 
