@@ -28,5 +28,5 @@ def test_whitening_what_is_singular():
     way = whitener(doubled, 0.0, "ridge", sample)
     assert way.W.shape == (6, 6)
     assert 0 < way.report.ridge < 1e-9
-    with pytest.raises(NotPositiveDefinite, match="X is constant"):
+    with pytest.raises(NotPositiveDefinite, match="X has 2 constant columns"):
         whitener(np.zeros((2, 2)), 0.0, "restrict", sample)
