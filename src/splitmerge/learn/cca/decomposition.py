@@ -10,13 +10,16 @@ from scipy.linalg import cholesky, eigh, solve_triangular, svd
 
 from ...problem.b_policy import BReport
 from ...typing import Array
-from ..covariance.definite import Sample, Whitener, whitener
+from ..covariance.definite import Sample, whitener
 from ..data.joint import parts_of
 from .request import Regularised
 
 # Condition number of a covariance beyond which the data are whitened a second time: its error is that of the squared
 # condition of the data.
 MAX_CONDITION = 1e4
+# Of two views only the leading directions are whitened again, this number or this multiple of k, if they are less than
+# half of all and contain the wanted vectors up to this angle: its square is the error of the correlations.
+MIN_RITZ_VECTORS, RITZ_VECTORS_PER_PAIR, MAX_RITZ_ANGLE = 32, 4, 1e-8
 # The leading singular values come from the eigenvalues of KKᵀ, their squares, if they are at most this share of all and
 # the smallest one is above this value.
 MAX_LEADING_SHARE, MIN_LEADING_VALUE = 0.25, 1e-3
@@ -57,12 +60,13 @@ def correlate(
         whitener(each.share * np.ascontiguousarray(C[part, part]), each.ridge, policy, sample)
         for part, each, sample in zip(parts, regularised, samples, strict=True)
     ]
-    W = [way.W for way in ways]
+    W, shares, condition = [way.W for way in ways], [each.share for each in regularised], max(w.condition for w in ways)
     ranks = [M.shape[1] for M in W]
     check_count(k, sizes if trim else ranks, samples)
     k = min(k, _most(ranks))
-    if gram is not None and max(way.condition for way in ways) > MAX_CONDITION:
-        C, inner = _rewhiten(ways, [each.share for each in regularised], gram)
+    if gram is not None and condition > MAX_CONDITION:
+        W = _leading_directions(C, W, k, condition) if len(W) == 2 else W
+        C, inner = _rewhiten(W, shares, [way.ridge for way in ways], gram)
         W = [M @ S for M, S in zip(W, inner, strict=True)]
     else:
         inner = W
@@ -86,15 +90,28 @@ def _most(ranks: Sequence[int]) -> int:
     return min(ranks) if len(ranks) == 2 else sum(ranks)
 
 
-def _rewhiten(ways: Sequence[Whitener], shares: Sequence[float], gram: Gram) -> tuple[Array, list[Array]]:
+def _leading_directions(C: Array, W: list[Array], k: int, condition: float) -> list[Array]:
+    """Return directions among those of W that contain the k leading vectors up to rounding errors in W; W if unsure."""
+    m = max(MIN_RITZ_VECTORS, RITZ_VECTORS_PER_PAIR * k)
+    if 2 * m >= min(M.shape[1] for M in W):
+        return W
+    values, pieces = _leading_pairs(C, W, m + 1)
+    if condition * np.finfo(np.float64).eps > MAX_RITZ_ANGLE * (values[k - 1] - values[m]):
+        return W
+    return [M @ U[:, :m] for M, U in zip(W, pieces, strict=True)]
+
+
+def _rewhiten(
+    W: Sequence[Array], shares: Sequence[float], ridges: Sequence[float], gram: Gram
+) -> tuple[Array, list[Array]]:
     """Whiten the whitened data again, as in CholeskyQR2: the second factors are well-conditioned.
 
     Return the covariance of the data that were whitened once, and the matrices that whiten it.
     """
-    G = gram([way.W for way in ways])
+    G = gram(W)
     inverses = []
-    for way, share, part in zip(ways, shares, parts_of([way.W.shape[1] for way in ways]), strict=True):
-        R = cholesky(share * G[part, part] + way.ridge * (way.W.T @ way.W), check_finite=False)
+    for M, share, ridge, part in zip(W, shares, ridges, parts_of([M.shape[1] for M in W]), strict=True):
+        R = cholesky(share * G[part, part] + ridge * (M.T @ M), check_finite=False)
         inverses.append(np.asarray(solve_triangular(R, np.eye(len(R)), check_finite=False)))
     return G, inverses
 
