@@ -12,6 +12,7 @@ from ...typing import Array
 from ..covariance.choice import choose_forming, wide_views
 from ..covariance.definite import without_constants
 from ..covariance.pair import refuse_singular
+from ..data.inputs import check_finite
 from ..data.joint import Joint, parts_of
 from ..moments.moments import Comoments
 from .coordinates import reduce_wide
@@ -29,8 +30,17 @@ def analyse(joint: Joint, request: Request) -> Analysis:
         return _oriented(iterate(joint, regularised, choice, request))
     if choice.reduced:
         return _oriented(_reduced(joint, regularised, request, choice.reason))
-    C = without_constants(joint.gram(), joint.mean / joint.spread, joint.samples)
+    C = without_constants(_covariance(joint, request), joint.mean / joint.spread, joint.samples)
     return _oriented(_decompose(C, joint.sizes, regularised, request, joint.samples, choice.reason, joint.gram))
+
+
+def _covariance(joint: Joint, request: Request) -> Array:
+    """Return the joint covariance; raise if squares overflow: without `scale`, no deviations have shown that before."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        C = joint.gram()
+    for part, name in zip(joint.parts, request.names, strict=True):
+        check_finite(joint.mean[part], C.diagonal()[part], name)
+    return C
 
 
 def analyse_moments(
@@ -77,7 +87,7 @@ def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request,
         refuse_singular(joint, joint.variances(), ridges, samples)
     coordinates = reduce_wide(joint)
     views = coordinates.joint
-    C = without_constants(views.gram(), views.mean / views.spread, views.samples)
+    C = without_constants(_covariance(views, request), views.mean / views.spread, views.samples)
     found = _decompose(C, views.sizes, regularised, request, joint.samples, route, views.gram)
     second = coordinates.expand([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
     if request.warns and not _is_regression(joint.sizes):

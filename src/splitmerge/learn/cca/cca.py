@@ -152,7 +152,7 @@ class CCA(Accumulated, PairedComponents):
             raise ValueError(
                 f"y has {joint.sizes[1]} columns, but {len(self._y_mean)} were fitted; give the same columns"
             )
-        self._x_mean, self._y_mean = joint.split(self._accumulate(joint).mean)
+        self._x_mean, self._y_mean = joint.split(self._accumulate(joint, self._names()).mean)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -13,6 +13,7 @@ from ...typing import Array
 from ..covariance.choice import Forming
 from ..covariance.definite import Sample, singular, varying
 from ..covariance.pair import operators, refuse_singular
+from ..data.inputs import check_finite
 from ..data.joint import Joint
 from .decomposition import check_count
 from .request import Analysis, Regularised, Request, warn_of_constant_view, warn_of_dropped
@@ -24,7 +25,10 @@ MAX_LENGTH_ERROR = 0.1
 def iterate(joint: Joint, regularised: Sequence[Regularised], choice: Forming, request: Request) -> Analysis:
     """Solve the pair of the views without forming it; constant columns can be left out, dependent ones cannot."""
     samples, ridges = request.samples(joint.samples), [each.ridge for each in regularised]
-    variances = joint.variances()
+    with np.errstate(over="ignore", invalid="ignore"):
+        variances = joint.variances()
+    for part, name in zip(joint.parts, request.names, strict=True):
+        check_finite(joint.mean[part], variances[part], name)
     variances = np.where(varying(variances, joint.mean / joint.spread, joint.samples), variances, 0.0)
     ranks = _ranks(joint, variances, ridges, request, samples)
     check_count(request.k, ranks, samples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -119,7 +120,7 @@ class MCCA(
         """
         begun = self._is_begun()
         joint = self._joint(self._data(X, reset=not begun), sample_weight, scale=False)
-        self.means_ = joint.split(self._accumulate(joint).mean)
+        self.means_ = joint.split(self._accumulate(joint, _names(joint.sizes)).mean)
         return self
 
     def _data(self, X: Any, *, reset: bool) -> list[Any]:
@@ -150,11 +151,10 @@ class MCCA(
         return [check_table(view, f"X[{i}]", len(mean)) for i, (view, mean) in given]
 
     def _joint(self, data: list[Any], weights: Any, *, scale: bool) -> Joint:
-        names = [f"view {i}" for i in range(len(data))]
-        return joint_of(data, weights, center=bool(self.center), scale=scale, names=names)
+        return joint_of(data, weights, center=bool(self.center), scale=scale, names=_names(data))
 
     def _names(self) -> list[str]:
-        return [f"view {i}" for i in range(len(self._sizes))]
+        return _names(self._sizes)
 
     def _count(self, sizes: list[int]) -> int:
         k = whole(self.n_components, "n_components", 1)
@@ -211,6 +211,10 @@ class MCCA(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _names(views: Sized) -> list[str]:
+    return [f"view {i}" for i in range(len(views))]
 
 
 def columns_of(views: Any, count: int) -> list[Any]:

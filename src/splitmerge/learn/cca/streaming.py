@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from ...checks import real
 from ...typing import Array
+from ..data.inputs import check_finite
 from ..data.joint import Joint
 from ..moments.moments import Comoments
 from .analysis import analyse, analyse_moments
@@ -65,10 +67,13 @@ class Accumulated:
             raise ValueError("the last fit did not keep its co-moments (see route_); begin with partial_fit on a clone")
         return False
 
-    def _accumulate(self, joint: Joint) -> Comoments:
+    def _accumulate(self, joint: Joint, names: Sequence[str]) -> Comoments:
         """Add the rows of views that are not scaled."""
         moments: Comoments | None = vars(self).get("_moments")
-        more = Comoments.of(joint)
+        with np.errstate(over="ignore", invalid="ignore"):
+            more = Comoments.of(joint)
+        for part, name in zip(joint.parts, names, strict=True):
+            check_finite(more.mean[part], more.squares.diagonal()[part], name)
         added = self._moments = more if moments is None else moments + more
         self._sizes = joint.sizes
         for name in self.LEARNED & vars(self).keys():
