@@ -285,6 +285,13 @@ def _ridged(C: Array, ridge: float) -> Whitener:
 def _restricted(C: Array, ridge: float, sample: Sample) -> Whitener:
     """Restrict B to its range."""
     variances = C.diagonal() + ridge
+    varies = np.flatnonzero(variances > 0)
+    found = _whitened(C[np.ix_(varies, varies)], ridge) if 0 < len(varies) < len(C) else None
+    if found is not None:
+        # only constant columns make B singular
+        W = np.zeros((len(C), len(varies)))
+        W[varies], condition = found
+        return Whitener(W, condition, ridge, BReport("restrict", 0.0, len(varies), len(C) - len(varies)))
     s = np.where(variances > 0, 1 / np.sqrt(np.where(variances > 0, variances, 1.0)), 0.0)
     B = s[:, None] * C * s
     B.flat[:: len(B) + 1] += ridge * s**2
