@@ -50,7 +50,7 @@ class Woodbury(Definite):
 
     def times(self, V: Array) -> Array:
         """BV."""
-        return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
+        return np.asarray(self.Z.gram_times(V) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
         """Sherman–Morrison–Woodbury with one step of iterative refinement, as its two terms may nearly cancel."""
@@ -72,7 +72,7 @@ class Iterated(Definite):
 
     def times(self, V: Array) -> Array:
         """BV."""
-        return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
+        return np.asarray(self.Z.gram_times(V) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
         """B⁻¹V for columns V; raise if B is too ill-conditioned."""
