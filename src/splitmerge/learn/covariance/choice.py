@@ -118,11 +118,21 @@ class Route:
 
 
 def choose_route(
-    rows: int, columns: int, entries: int, classes: int, *, shrunk: bool, automatic: bool, sparse: bool, keep: bool
+    rows: int,
+    columns: int,
+    entries: int,
+    classes: int,
+    *,
+    shrunk: bool,
+    automatic: bool,
+    sparse: bool,
+    keep: bool,
+    distributed: bool = False,
 ) -> Route:
     """Choose the cheapest route that fits into the memory.
 
     `shrunk`: B is ZᵀZ plus a positive diagonal. `automatic`: the shrinkage is estimated. `keep`: B is an output.
+    `distributed`: the workers that hold the rows would send large matrices, which only shrinkage and few rows avoid.
 
     >>> choose_route(5000, 2000, 10**7, 10, shrunk=True, automatic=False, sparse=False, keep=False).name
     'columns'
@@ -135,11 +145,14 @@ def choose_route(
         return Route("columns", "The covariance within classes was formed and factorised, as it is to be stored.")
     cost = _factorisation_costs(float(rows), float(columns), classes, shrunk=shrunk)
     room = MEMORY_SHARE * free_memory()
-    bytes_per_entry = (3 if automatic else 2) * 8.0
+    bytes_per_entry = (4 if automatic else 3) * 8.0
     sizes = {"columns": float(columns), "rows": float(rows)}
     fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}
-    if shrunk and not automatic and (sparse or not fits):
-        fits["products"] = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    by_products = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    if distributed:
+        fits = _sent(fits, by_products if shrunk else None, wide=rows < columns)
+    elif shrunk and not automatic and (sparse or not fits):
+        fits["products"] = by_products
     if not fits:
         raise ValueError(
             f"X has {rows} rows and {columns} columns: neither the covariance nor the Gram matrix of the rows fits "
@@ -147,6 +160,14 @@ def choose_route(
         )
     name = min(fits, key=lambda each: fits[each])
     return Route(name, f"For {rows}×{columns} data with {entries} entries in {classes} classes, {_ROUTES[name]}.")
+
+
+def _sent(fits: dict[str, float], by_products: float | None, *, wide: bool) -> dict[str, float]:
+    """Return the routes without the covariance; a Gram matrix is one if it is smaller. The covariance if none is."""
+    found = {name: fits[name] for name in fits if name == "rows" and wide}
+    if by_products is not None:
+        found["products"] = by_products
+    return found or fits
 
 
 def _factorisation_costs(n: float, p: float, classes: int, *, shrunk: bool) -> dict[str, float]:
