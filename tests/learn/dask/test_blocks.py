@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from splitmerge.learn import LinearDiscriminantAnalysis, SlicedAverageVariance, SlicedInverseRegression
 from splitmerge.learn.dask.tasks import group_moments, merge_moments
+from splitmerge.learn.discriminant import distributed
 
 # sockets of a worker that was killed are closed by the collector, whenever that runs
 pytestmark = [
@@ -256,6 +257,15 @@ class TestBadInput:
 
 
 class TestCluster:
+    @pytest.mark.slow
+    def test_discriminants_without_a_matrix(self, client, monkeypatch):
+        monkeypatch.setattr(distributed, "MAX_SENT_BYTES", 0)
+        rows = chunked((100, 140)).persist()
+        model = LinearDiscriminantAnalysis(shrinkage="auto", between="means")
+        found, expected = clone(model).fit(rows, LABELS, WEIGHTS), clone(model).fit(X, LABELS, WEIGHTS)
+        same(found, expected, ["coef_", "intercept_", "means_"])
+        assert "too large" in found.route_
+
     def test_all(self, client):
         rows = chunked((60, 60, 120)).persist()
         model = LinearDiscriminantAnalysis().fit(rows, LABELS, WEIGHTS)

@@ -6,7 +6,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 
+from splitmerge import NotPositiveDefinite
 from splitmerge.learn import LinearDiscriminantAnalysis
+from splitmerge.learn.covariance import choice
 from splitmerge.learn.dask import grouped
 from splitmerge.learn.dask.blocks import Blocks
 from splitmerge.learn.dask.grouped import BlockGrouped
@@ -121,6 +123,37 @@ def test_without_shrinkage_many_rows_need_the_matrix(monkeypatch):
     found = LinearDiscriminantAnalysis().fit(da.from_array(X, chunks=(50, 8)), LABELS)
     same(found, LinearDiscriminantAnalysis().fit(X, LABELS), X)
     assert "was summed over the blocks" in found.route_
+
+
+@pytest.mark.parametrize("policy", ["restrict", "ridge", "error"])
+@pytest.mark.parametrize("blocks", [True, False], ids=["dask", "memory"])
+def test_without_shrinkage_and_without_memory_for_the_matrix(unformed, monkeypatch, blocks, policy):
+    expected = LinearDiscriminantAnalysis(b_policy=policy).fit(X, LABELS, 1 + WEIGHTS)
+    monkeypatch.setattr(choice, "free_memory", lambda: 0)
+    data = da.from_array(X, chunks=(50, 8)) if blocks else X
+    found = LinearDiscriminantAnalysis(b_policy=policy).fit(data, LABELS, 1 + WEIGHTS)
+    # a ridge of tol² = 1e-8 is added whether it is needed or not, as that is not known
+    same(found, expected, X, 1e-4 if policy == "ridge" else 1e-10)
+    assert "conjugate gradients" in found.route_
+    assert ("was added" in found.route_) == (policy == "ridge")
+
+
+def test_constant_columns_without_the_matrix(monkeypatch):
+    # constant within each class only
+    data = np.column_stack([X, 0.1 * LABELS, np.full(160, 0.3)])
+    expected = LinearDiscriminantAnalysis().fit(data, LABELS)
+    monkeypatch.setattr(choice, "free_memory", lambda: 0)
+    found = LinearDiscriminantAnalysis().fit(data, LABELS)
+    same(found, expected, data)
+    assert "2 of 10 dimensions were dropped" in found.route_
+    with pytest.raises(
+        NotPositiveDefinite, match="give shrinkage='auto' or a number as shrinkage, or another b_policy"
+    ):
+        LinearDiscriminantAnalysis(b_policy="error").fit(data, LABELS)
+    for noise in (0.0, 1e-9, 1e-6):
+        data = np.column_stack([X, X @ RNG.standard_normal((8, 2)) + noise * RNG.standard_normal((160, 2))])
+        with pytest.raises(NotPositiveDefinite, match="give a number as shrinkage"):
+            LinearDiscriminantAnalysis().fit(data, LABELS)
 
 
 @pytest.mark.parametrize("kept", [None, np.arange(0, 160, 3)], ids=["all", "some"])

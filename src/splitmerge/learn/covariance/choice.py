@@ -132,7 +132,8 @@ def choose_route(
     """Choose the cheapest route that fits into the memory.
 
     `shrunk`: B is ZᵀZ plus a positive diagonal. `automatic`: the shrinkage is estimated. `keep`: B is an output.
-    `distributed`: the workers that hold the rows would send large matrices, which only shrinkage and few rows avoid.
+    `distributed`: the workers that hold the rows would send large matrices, which only shrinkage and few rows avoid
+    as long as they fit.
 
     >>> choose_route(5000, 2000, 10**7, 10, shrunk=True, automatic=False, sparse=False, keep=False).name
     'columns'
@@ -149,10 +150,12 @@ def choose_route(
     sizes = {"columns": float(columns), "rows": float(rows)}
     fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}
     by_products = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    # without a diagonal, conjugate gradients need a covariance that is not singular
+    iterable = shrunk or "rows" not in cost
     if distributed:
-        fits = _sent(fits, by_products if shrunk else None, wide=rows < columns)
-    elif shrunk and not automatic and (sparse or not fits):
-        fits["products"] = by_products
+        fits = _sent(fits, by_products, shrunk=shrunk, iterable=iterable, wide=rows < columns)
+    elif iterable and not automatic:
+        fits |= {"products": by_products} if (sparse and shrunk) or not fits else {}
     if not fits:
         raise ValueError(
             f"X has {rows} rows and {columns} columns: neither the covariance nor the Gram matrix of the rows fits "
@@ -162,10 +165,10 @@ def choose_route(
     return Route(name, f"For {rows}×{columns} data with {entries} entries in {classes} classes, {_ROUTES[name]}.")
 
 
-def _sent(fits: dict[str, float], by_products: float | None, *, wide: bool) -> dict[str, float]:
+def _sent(fits: dict[str, float], by_products: float, *, shrunk: bool, iterable: bool, wide: bool) -> dict[str, float]:
     """Return the routes without the covariance; a Gram matrix is one if it is smaller. The covariance if none is."""
     found = {name: fits[name] for name in fits if name == "rows" and wide}
-    if by_products is not None:
+    if shrunk or (iterable and not fits):
         found["products"] = by_products
     return found or fits
 

@@ -19,6 +19,8 @@ from ..moments.grouped import Grouped
 from .options import Options
 from .pairs import ADVICE, Discriminants, Means, Total, formed, less_within, solved, total_of
 
+# How far the variance of a probed direction may be above the least one.
+MAX_PROBED_RATIO = 2.0
 # Estimates the shrinkage of each class and of all rows.
 Estimator = Callable[[Grouped, Array], Shrunk]
 
@@ -46,7 +48,8 @@ def by_rows(
     else:
         shrunk = fixed(float(options.shrinkage or 0.0), variances, M, classes)
         total = less_within(shrunk, M)
-    form = _unformed(Z, shrunk, scales(variances, means.floor), options, route)
+    varies = variances > means.floor
+    form = _unformed(Z, shrunk, scales(variances, means.floor), varies, options, route)
     return solved(form, means, total, options, route.why)
 
 
@@ -86,7 +89,7 @@ def _by_class(rows: Grouped, means: Means, options: Options, route: Route) -> Di
     return by_shrunk(B, shrunk, means, total_of(T, shrunk.total_factor, shrunk.total_diagonal), options, route.why)
 
 
-def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route: Route) -> Definite:
+def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, varies: Array, options: Options, route: Route) -> Definite:
     """Return B in an implicit form: Gram matrix of the rows, or products."""
     if options.shrunk:
         S = Z.reweighted(Z.weights * shrunk.factors[Z.members])
@@ -95,15 +98,35 @@ def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route:
                 f"shrinkage={options.shrinkage!r} leaves variances of zero; give a positive number as shrinkage"
             )
         return Woodbury(S, shrunk.diagonal) if route.name == "rows" else Iterated(S, shrunk.diagonal)
-    if options.policy == "error":
+    by_products = route.name == "products"
+    if options.policy == "error" and not (by_products and varies.all()):
         raise NotPositiveDefinite(f"{ADVICE}, or another b_policy")
+    if by_products and options.policy != "ridge":
+        iterated = Iterated(Z, np.zeros(Z.columns), varies, "give a number as shrinkage")
+        _check_definite(iterated, scale, options.tol)
+        return iterated
     if options.policy == "restrict":
         return RowSpace(Z, scale, options.tol)
     if options.tol**2 < ROUNDING_TOL * Z.rows:
         raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
-    ridged = Woodbury(Z, options.tol**2 * scale**2)
+    ridged = (Iterated if by_products else Woodbury)(Z, options.tol**2 * scale**2)
     ridged.report = BReport("ridge", options.tol**2, Z.columns)
     return ridged
+
+
+def _check_definite(form: Iterated, scale: Array, tol: float) -> None:
+    """Raise if a direction has a variance below tol², which a product does not drop.
+
+    The solution for a random vector is nearly in that direction, so that its variance is little larger.
+    """
+    b = np.random.default_rng(0).standard_normal((scale.size, 1)) * scale[:, None] * form.kept[:, None]
+    w = form.solve(b)
+    variance = float((w * b).sum() / ((scale[:, None] * w) ** 2).sum())
+    if variance <= MAX_PROBED_RATIO * tol**2:
+        raise NotPositiveDefinite(
+            f"the covariance within classes has a direction of relative variance {variance:.1e}, and is too large to "
+            f"be formed to drop it; {form.advice}, or a smaller tol"
+        )
 
 
 def _by_products(shrunk: Shrunk, Z: Grouped, M: Array) -> Total:

@@ -63,8 +63,8 @@ class LinearDiscriminantAnalysis(
         an iteration, and favours directions in which nothing varies. "means" is the covariance of the means. Without
         shrinkage both are equal. `predict` does not depend on it.
 
-    The rows of a Dask array stay on the workers, which sum their blocks, and results are lazy. B is formed if it is
-    small; otherwise only vectors are sent, if there is a shrinkage or if there are few rows.
+    The rows of a Dask array stay on the workers, which sum their blocks, and results are lazy. A large B is not formed
+    if there is a shrinkage, if there are few rows, or if it does not fit into the memory.
 
     The attributes are those of scikit-learn's class of this name, in float32 for X in float32: `classes_`, `priors_`,
     `means_`, `xbar_`, `coef_`, `intercept_`, `scalings_` (B-orthonormal columns), `explained_variance_ratio_` (of the
