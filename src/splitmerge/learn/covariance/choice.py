@@ -118,11 +118,22 @@ class Route:
 
 
 def choose_route(
-    rows: int, columns: int, entries: int, classes: int, *, shrunk: bool, automatic: bool, sparse: bool, keep: bool
+    rows: int,
+    columns: int,
+    entries: int,
+    classes: int,
+    *,
+    shrunk: bool,
+    automatic: bool,
+    sparse: bool,
+    keep: bool,
+    distributed: bool = False,
 ) -> Route:
     """Choose the cheapest route that fits into the memory.
 
     `shrunk`: B is ZᵀZ plus a positive diagonal. `automatic`: the shrinkage is estimated. `keep`: B is an output.
+    `distributed`: the workers that hold the rows would send large matrices, which only shrinkage and few rows avoid
+    as long as they fit.
 
     >>> choose_route(5000, 2000, 10**7, 10, shrunk=True, automatic=False, sparse=False, keep=False).name
     'columns'
@@ -135,11 +146,16 @@ def choose_route(
         return Route("columns", "The covariance within classes was formed and factorised, as it is to be stored.")
     cost = _factorisation_costs(float(rows), float(columns), classes, shrunk=shrunk)
     room = MEMORY_SHARE * free_memory()
-    bytes_per_entry = (3 if automatic else 2) * 8.0
+    bytes_per_entry = (4 if automatic else 3) * 8.0
     sizes = {"columns": float(columns), "rows": float(rows)}
     fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}
-    if shrunk and not automatic and (sparse or not fits):
-        fits["products"] = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    by_products = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    # without a diagonal, conjugate gradients need a covariance that is not singular
+    iterable = shrunk or "rows" not in cost
+    if distributed:
+        fits = _sent(fits, by_products, shrunk=shrunk, iterable=iterable, wide=rows < columns)
+    elif iterable and not automatic:
+        fits |= {"products": by_products} if (sparse and shrunk) or not fits else {}
     if not fits:
         raise ValueError(
             f"X has {rows} rows and {columns} columns: neither the covariance nor the Gram matrix of the rows fits "
@@ -147,6 +163,14 @@ def choose_route(
         )
     name = min(fits, key=lambda each: fits[each])
     return Route(name, f"For {rows}×{columns} data with {entries} entries in {classes} classes, {_ROUTES[name]}.")
+
+
+def _sent(fits: dict[str, float], by_products: float, *, shrunk: bool, iterable: bool, wide: bool) -> dict[str, float]:
+    """Return the routes without the covariance; a Gram matrix is one if it is smaller. The covariance if none is."""
+    found = {name: fits[name] for name in fits if name == "rows" and wide}
+    if shrunk or (iterable and not fits):
+        found["products"] = by_products
+    return found or fits
 
 
 def _factorisation_costs(n: float, p: float, classes: int, *, shrunk: bool) -> dict[str, float]:

@@ -162,9 +162,14 @@ def rounding_variance(count: int, means: Array) -> Array:
 
 def any_varies(variances: Array, floor: Array) -> bool:
     """Return whether any column is not constant; raise if a variance overflowed."""
+    check_overflow(variances)
+    return bool((variances > floor).any())
+
+
+def check_overflow(variances: Array) -> None:
+    """Raise if a variance overflowed."""
     if not np.isfinite(variances).all():
         raise ValueError("X has values whose squares overflow; rescale X")
-    return bool((variances > floor).any())
 
 
 def rank_threshold(tol: float, size: int) -> float:

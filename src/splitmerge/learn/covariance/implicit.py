@@ -50,7 +50,7 @@ class Woodbury(Definite):
 
     def times(self, V: Array) -> Array:
         """BV."""
-        return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
+        return np.asarray(self.Z.gram_times(V) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
         """Sherman–Morrison–Woodbury with one step of iterative refinement, as its two terms may nearly cancel."""
@@ -64,39 +64,49 @@ class Woodbury(Definite):
 
 
 class Iterated(Definite):
-    """B = ZᵀZ + diag(d), d > 0, solved by block conjugate gradients with the Jacobi preconditioner."""
+    """B = ZᵀZ + diag(d), d ≥ 0, solved by block conjugate gradients with the Jacobi preconditioner.
 
-    def __init__(self, Z: Grouped, diagonal: Array) -> None:
-        self.Z, self.diagonal = Z, diagonal
-        self.jacobi = (Z.variances() + diagonal)[:, None]
+    B is restricted to the columns that are `kept`. Without a diagonal it may be singular, which is only found out by
+    an iteration that does not converge; `advice` tells what to give then.
+    """
+
+    def __init__(
+        self, Z: Grouped, diagonal: Array, kept: Array | None = None, advice: str = "give a larger shrinkage"
+    ) -> None:
+        self.Z, self.diagonal, self.advice = Z, diagonal, advice
+        self.kept = np.ones(diagonal.size, bool) if kept is None else kept
+        self.jacobi = np.where(self.kept, Z.variances() + diagonal, 1.0)[:, None]
+        if dropped := int(np.count_nonzero(~self.kept)):
+            self.report = BReport("restrict", 0.0, diagonal.size - dropped, dropped)
 
     def times(self, V: Array) -> Array:
         """BV."""
-        return np.asarray(self.Z.transposed(self.Z.times(V)) + self.diagonal[:, None] * V)
+        return np.asarray(self.Z.gram_times(V) + self.diagonal[:, None] * V)
 
     def solve(self, V: Array) -> Array:
         """B⁻¹V for columns V; raise if B is too ill-conditioned."""
-        norms = column_norms(V)
+        kept = self.kept[:, None]
+        right = np.where(kept, V, 0.0)
+        norms = column_norms(right)
         W, R = cg.solve_block(
-            self.times,
+            lambda P: np.where(kept, self.times(P), 0.0),
             np.zeros(V.shape),
-            np.array(V, np.float64),
+            right,
             target=CG_TOL * norms,
             max_steps=MAX_CG_STEPS,
-            refuse=_refuse,
+            refuse=self._refuse,
             precondition=lambda r: r / self.jacobi,
         )
         residual = float((column_norms(R) / np.maximum(norms, np.finfo(float).tiny)).max())
         if residual > MAX_CG_RESIDUAL:
             raise NotPositiveDefinite(
-                f"the shrunk covariance is ill-conditioned: conjugate gradients left a relative residual of "
-                f"{residual:.1e} after {MAX_CG_STEPS} steps; give a larger shrinkage"
+                f"the covariance is ill-conditioned: conjugate gradients left a relative residual of {residual:.1e} "
+                f"after {MAX_CG_STEPS} steps; {self.advice}"
             )
         return W
 
-
-def _refuse(curvature: float) -> NoReturn:
-    raise NotPositiveDefinite(
-        f"the shrunk covariance is singular to working precision: conjugate gradients met the curvature "
-        f"{curvature:.3g}; give a larger shrinkage"
-    )
+    def _refuse(self, curvature: float) -> NoReturn:
+        raise NotPositiveDefinite(
+            f"the covariance is singular to working precision: conjugate gradients met the curvature "
+            f"{curvature:.3g}; {self.advice}"
+        )

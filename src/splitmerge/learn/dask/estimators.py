@@ -55,7 +55,8 @@ def _lazy(model: Any, name: str, X: Any) -> Any:
     for large in ("_moments", "covariance_"):
         vars(light).pop(large, None)
     # one row of zeros shows the shape and dtype of the result, and raises if the model or the columns are wrong
-    example = np.asarray(getattr(light, name)(np.zeros((1, X.shape[1]))))
+    row = np.zeros((1, X.shape[1]), np.float32 if X.dtype == np.float32 else np.float64)
+    example = np.asarray(getattr(light, name)(row))
     shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
     return X.map_blocks(_of_block, model=light, name_of=name, empty=example[:0], meta=example[:0], **shape)
 

@@ -80,9 +80,10 @@ def group_moments(blocks: list[Any], weights: Array | None, groups: int, separat
         return sums.add(X, members, weights) if kept.size else sums
 
 
-def group_sums(blocks: list[Any], weights: Array, groups: int) -> tuple[Array, Array, Array]:
+def group_sums(blocks: list[Any], weights: Array | None, groups: int) -> tuple[Array, Array, Array]:
     """Return weights, sums and numbers of rows of the groups; rows with a negative group index are skipped."""
     X, members = blocks
+    weights = np.ones(members.size) if weights is None else weights
     kept = np.flatnonzero(members >= 0)
     data = (weights[kept], (members[kept], kept))
     indicator = sp.csr_array(data, shape=(groups, members.size))
