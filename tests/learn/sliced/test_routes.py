@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn import PrincipalHessianDirections, SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.sliced import hessian, implicit, inverse, variance
+from splitmerge.learn.covariance import implicit
+from splitmerge.learn.sliced import hessian, inverse, variance
 from splitmerge.learn.sliced.route import Route, Size, choose
 
 ALL = [SlicedInverseRegression, SlicedAverageVariance, PrincipalHessianDirections]

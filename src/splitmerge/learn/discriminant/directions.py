@@ -13,7 +13,7 @@ from ...problem.b_policy import BReport
 from ...typing import Array
 from ..covariance.choice import Route, choose_route
 from ..covariance.definite import ROUNDING_TOL, TOO_SMALL, Definite, any_varies, check_overflow, scales
-from ..covariance.implicit import Iterated, RowSpace, Woodbury
+from ..covariance.implicit import Iterated, Span, Woodbury
 from ..covariance.shrinkage import Shrunk, automatic, combined, fixed, ledoit_wolf
 from ..moments.grouped import Grouped
 from .options import Options
@@ -97,21 +97,27 @@ def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, varies: Array, options: 
             raise NotPositiveDefinite(
                 f"shrinkage={options.shrinkage!r} leaves variances of zero; give a positive number as shrinkage"
             )
-        return Woodbury(S, shrunk.diagonal) if route.name == "rows" else Iterated(S, shrunk.diagonal)
+        return Woodbury(S, shrunk.diagonal) if route.name == "rows" else _iterated(S, shrunk.diagonal)
     by_products = route.name == "products"
     if options.policy == "error" and not (by_products and varies.all()):
         raise NotPositiveDefinite(f"{ADVICE}, or another b_policy")
     if by_products and options.policy != "ridge":
-        iterated = Iterated(Z, np.zeros(Z.columns), varies, "give a number as shrinkage")
+        iterated = _iterated(Z, np.zeros(Z.columns), varies, "give a number as shrinkage")
         _check_definite(iterated, scale, options.tol)
         return iterated
     if options.policy == "restrict":
-        return RowSpace(Z, scale, options.tol)
+        return Span(Z, scale, options.tol)
     if options.tol**2 < ROUNDING_TOL * Z.rows:
         raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
-    ridged = (Iterated if by_products else Woodbury)(Z, options.tol**2 * scale**2)
+    ridged = (_iterated if by_products else Woodbury)(Z, options.tol**2 * scale**2)
     ridged.report = BReport("ridge", options.tol**2, Z.columns)
     return ridged
+
+
+def _iterated(
+    Z: Grouped, diagonal: Array, kept: Array | None = None, advice: str = "give a larger shrinkage"
+) -> Iterated:
+    return Iterated(Z.gram_times, Z.variances(), diagonal, kept, advice=advice)
 
 
 def _check_definite(form: Iterated, scale: Array, tol: float) -> None:

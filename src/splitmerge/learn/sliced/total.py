@@ -12,15 +12,17 @@ from ...errors import NotPositiveDefinite
 from ...problem.b_policy import BReport
 from ...typing import Array
 from ..covariance.definite import ROUNDING_TOL, TOO_SMALL, Rooted, any_varies, definite, rounding_variance, scales
+from ..covariance.implicit import Iterated, Span
 from ..dask.blocks import Blocks
 from ..dask.dispatch import view_of
 from ..data.inputs import check_finite
 from ..data.view import View
 from ..moments.grouped import Grouped
 from ..moments.moments import Moments
-from .implicit import Products, Span
 
 ADVICE = "the covariance of X is singular; give a shrinkage"
+# Relative residual of solves by conjugate gradients, which rounding limits if the covariance is singular.
+CG_TOL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -75,19 +77,20 @@ def by_rows(Z: Grouped, options: Options) -> Span:
     if not any_varies(variances, floor):
         _refuse_constant()
     if s:
-        return Span(Z, np.ones(Z.columns), 1 - s, s * float(variances.mean()), options.tol)
+        return Span(Z, np.ones(Z.columns), options.tol, 1 - s, s * float(variances.mean()))
     if options.policy == "error":
         raise NotPositiveDefinite(f"{ADVICE}, or another b_policy")
-    scale, ridge = scales(variances, floor), options.tol**2 if options.policy == "ridge" else 0.0
-    if options.policy == "ridge" and ridge < ROUNDING_TOL * Z.rows:
+    scale, ridge = scales(variances, floor), options.tol**2
+    if options.policy == "restrict":
+        return Span(Z, scale, options.tol)
+    if ridge < ROUNDING_TOL * Z.rows:
         raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
-    span = Span(Z, scale, 1.0, ridge, options.tol)
-    dropped = 0 if ridge else Z.columns - span.rank
-    span.report = BReport(options.policy, ridge, span.rank, dropped)
-    return span
+    ridged = Span(Z, scale, options.tol, ridge=ridge)
+    ridged.report = BReport("ridge", ridge, ridged.rank)
+    return ridged
 
 
-def by_products(X: Any, weights: Array, count: int, options: Options) -> Products:
+def by_products(X: Any, weights: Array, count: int, options: Options) -> Iterated:
     """Return T for solves by conjugate gradients; `count` is the number of rows with positive weight."""
     view = view_of_rows(X, weights)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -96,11 +99,8 @@ def by_products(X: Any, weights: Array, count: int, options: Options) -> Product
     check_finite(view.mean, variances, "X")
     if not any_varies(variances, floor):
         _refuse_constant()
-    vary = np.ones(variances.size, bool) if s else variances > floor
-    B = Products(view, variances, vary, 1 - s, s * float(variances.mean()))
-    if not vary.all():
-        B.report = BReport("restrict", 0.0, int(vary.sum()), int((~vary).sum()))
-    return B
+    diagonal, vary = np.full(variances.size, s * float(variances.mean())), None if s else variances > floor
+    return Iterated(lambda V: (1 - s) * view.gram_times(V), (1 - s) * variances, diagonal, vary, tol=CG_TOL)
 
 
 def view_of_rows(X: Any, weights: Array) -> View:
