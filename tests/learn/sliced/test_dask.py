@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from splitmerge.learn import SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.dask.tasks import group_sums
 from splitmerge.learn.moments import Moments
 from splitmerge.learn.sliced import route
 
@@ -85,13 +84,6 @@ def test_bad_rows_are_named(unformed):
             SlicedInverseRegression().fit(da.where(rows > 5, rows, bad), Y)
     with pytest.raises(ValueError, match="X is constant"):
         SlicedInverseRegression().fit(da.ones((240, 12), chunks=(80, 12)), Y)
-
-
-def test_a_task_can_run_again():
-    block = [X, np.arange(240) % 3]
-    first, again = group_sums(block, WEIGHTS, 3), group_sums(block, WEIGHTS, 3)
-    for a, b in zip(first, again, strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.slow

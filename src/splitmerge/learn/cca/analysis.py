@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...linalg.reductions import phases
 from ...typing import Array
 from ..covariance.choice import choose_forming, wide_views
 from ..covariance.definite import without_constants
@@ -108,8 +109,6 @@ def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request,
 
 def _oriented(found: Analysis) -> Analysis:
     """Fix the signs: the entry of largest magnitude in each vector of the first view is positive."""
-    leading = found.vectors[0]
-    at = np.abs(leading).argmax(axis=0)
-    signs = np.where(leading[at, np.arange(leading.shape[1])] < 0, -1.0, 1.0)
+    signs = phases(found.vectors[0])
     vectors, own = [V * signs for V in found.vectors], [V * signs for V in found.own]
     return replace(found, vectors=vectors, own=own, second_from_first=found.second_from_first * signs)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import NotPositiveDefinite
+from ...linalg.reductions import phases
 from ...solve import solve
 from ...typing import Array
 from .joint import joint_diagonaliser
@@ -63,7 +64,7 @@ def of_several(covariances: Array, weights: Array, space: Range) -> Decompositio
     deviations = np.sqrt(covariances.sum(axis=0).diagonal())
     for members in _equal_powers(V @ reduced @ V.T):
         V[members] = _rotated(V[members], space.basis, deviations)
-    V *= _signs(V @ space.basis.T)
+    V *= phases(space.basis @ V.T)[:, None]
     return Decomposition(V @ space.basis.T, np.linalg.inv(V).T @ space.dual.T, None)
 
 
@@ -94,7 +95,7 @@ def _canonical_basis(values: Array, V: Array, K: Array, deviations: Array, centr
         if members.size > 1:
             rotated = _rotated(V[members], K, deviations)
             V[members] = rotated if values[members].mean() > centre else rotated[::-1]
-    return V * _signs(V @ K.T)
+    return V * phases(K @ V.T)[:, None]
 
 
 def _rotated(V: Array, K: Array, deviations: Array) -> Array:
@@ -104,12 +105,6 @@ def _rotated(V: Array, K: Array, deviations: Array) -> Array:
     """
     F = (V @ K.T) * deviations
     return np.asarray(np.linalg.eigh(F @ F.T)[1].T @ V)
-
-
-def _signs(filters: Array) -> Array:
-    """Return the signs, in a column, that make the entry of largest magnitude of each row positive."""
-    largest = np.take_along_axis(filters, np.abs(filters).argmax(axis=1)[:, None], axis=1)
-    return np.where(largest < 0, -1.0, 1.0)
 
 
 def _alternating(count: int) -> Array:

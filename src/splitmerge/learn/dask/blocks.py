@@ -44,17 +44,6 @@ class Blocks:
         check_finite(sums.means, np.array([scatter.diagonal() for scatter in sums.scatter]), "X")
         return sums
 
-    def sums(self, members: Array, weights: Array, groups: int) -> tuple[Array, Array, Array]:
-        """Return the weight, the weighted sum of the rows and the number of rows of each group."""
-        from .graph import reduce_blocks, row_blocks
-        from .tasks import add_each, group_sums
-
-        indices, parts = self.labels(members, weights, groups)
-        arrays = [row_blocks(self.X), indices]
-        found: tuple[Array, Array, Array] = reduce_blocks(group_sums, add_each, arrays, parts, groups)
-        check_finite(found[1], found[0], "X")
-        return found
-
     def labels(self, members: Array, weights: Array | None, groups: int) -> tuple[list[Array], list[Array] | None]:
         """Return the group indices and the weights of each row block; None for weights of 1."""
         # the smallest integer type reduces the transfer

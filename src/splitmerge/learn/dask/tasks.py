@@ -80,19 +80,6 @@ def group_moments(blocks: list[Any], weights: Array | None, groups: int, separat
         return sums.add(X, members, weights) if kept.size else sums
 
 
-def group_sums(blocks: list[Any], weights: Array | None, groups: int) -> tuple[Array, Array, Array]:
-    """Return weights, sums and numbers of rows of the groups; rows with a negative group index are skipped."""
-    X, members = blocks
-    weights = np.ones(members.size) if weights is None else weights
-    kept = np.flatnonzero(members >= 0)
-    data = (weights[kept], (members[kept], kept))
-    indicator = sp.csr_array(data, shape=(groups, members.size))
-    with np.errstate(invalid="ignore", over="ignore"):
-        sums: Any = indicator @ X
-    sums = dense(sums)
-    return np.bincount(members[kept], weights[kept], groups), sums, np.bincount(members[kept], minlength=groups)
-
-
 def merge_moments(a: Moments, b: Moments) -> Moments:
     """Merge without changing the arguments: after the loss of a worker Dask may use them again."""
     with np.errstate(invalid="ignore", over="ignore"):

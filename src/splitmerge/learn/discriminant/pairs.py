@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.blas import dsymm, dsymv, dsyrk
 
+from ...linalg.reductions import phases
 from ...typing import Array
 from ..covariance.definite import Definite, Rooted, definite
 from ..covariance.shrinkage import Shrunk
@@ -131,11 +132,10 @@ def solved(
         told.append(how)
     elif options.directions:
         told.append("The covariance between classes has low rank: the directions were computed without iteration.")
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
     offset = form.solve(means.mean[:, None])[:, 0] if options.named else None
     return Discriminants(
         values,
-        directions * np.where(largest < 0, -1, 1),
+        directions * phases(directions),
         K / np.sqrt(means.priors),
         spread,
         offset,

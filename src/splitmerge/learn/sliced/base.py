@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...checks import real, whole
+from ...linalg.reductions import phases
 from ...problem.b_policy import check_policy
 from ...typing import Array
 from ..covariance.definite import Definite
@@ -96,8 +97,7 @@ class Directions(
 
     def _keep(self, values: Array, directions: Array, mean: Array, route: str) -> Self:
         """Set the attributes of the solution; the entry of largest magnitude of each direction is positive."""
-        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-        self.directions_ = np.ascontiguousarray((directions * np.where(largest < 0, -1, 1)).T)
+        self.directions_ = np.ascontiguousarray((directions * phases(directions)).T)
         self.eigenvalues_, self.mean_, self.route_ = values, mean, route
         self._n_features_out = values.size
         return self

@@ -11,6 +11,7 @@ from ...errors import NotPositiveDefinite
 from ...typing import Array
 from ..covariance.definite import Definite, Rooted
 from ..dask.blocks import Blocks
+from ..dask.grouped import BlockGrouped
 from ..moments.grouped import Grouped
 from ..moments.moments import Moments
 from .base import canonical_basis, size_of
@@ -104,10 +105,5 @@ class SlicedInverseRegression(Sliced):
 
 def _slice_means(X: Any, members: Array, weights: Array, slices: int) -> Moments:
     """Return moments without scatter matrices."""
-    if isinstance(X, Blocks):
-        totals, sums, rows = X.sums(members, weights, slices)
-        means = sums / np.where(totals > 0, totals, 1.0)[:, None]
-    else:
-        grouped = Grouped(X, members, slices, weights)
-        totals, means, rows = grouped.totals, grouped.means, np.bincount(members, minlength=slices)
-    return Moments.of(totals, means, rows, np.zeros((0, 0)))
+    rows = (BlockGrouped if isinstance(X, Blocks) else Grouped)(X, members, slices, weights)
+    return Moments.of(rows.totals, rows.means, np.bincount(members, minlength=slices), np.zeros((0, 0)))
