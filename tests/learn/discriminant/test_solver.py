@@ -15,6 +15,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Referenc
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from splitmerge.learn import LinearDiscriminantAnalysis
+from splitmerge.learn.moments import grouped
 
 X, Y = load_iris(return_X_y=True)
 ATTRIBUTES = ["covariance_", "explained_variance_ratio_", "scalings_", "coef_", "intercept_", "means_", "priors_"]
@@ -225,3 +226,18 @@ def test_memory_maps_are_read_in_blocks(tmp_path, shrinkage, dtype):
     # a few numbers per row for labels and weights, and blocks
     assert peak < 8 * (12 * rows + 6 * 2**18)
     np.testing.assert_array_equal(model.coef_, LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(data, y).coef_)
+
+
+def test_memory_maps_with_many_columns_are_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(grouped, "BLOCK_ENTRIES", 2**16)
+    y = np.arange(100) % 2
+    data = np.random.default_rng(0).standard_normal((100, 20_000))
+    np.save(tmp_path / "X.npy", data)
+    on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
+    tracemalloc.start()
+    model = LinearDiscriminantAnalysis(shrinkage="auto", between="means").fit(on_disk, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "Gram matrix" in model.route_
+    # numbers per column, but no copy of the 50 rows of a class
+    assert peak < 8 * 40 * 20_000

@@ -6,7 +6,7 @@ in blocks of rows or columns, so that it may be sparse or memory-mapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -118,16 +118,21 @@ class Grouped(Rows):
 
     def gram(self, scale: Array) -> Array:
         """Return the upper triangle of (ZS)(ZS)ᵀ for S = diag(`scale`), in Fortran order."""
-        X = self.X.tocsc() if self.sparse else self.X
+        columns = self._by_columns()
         found = np.zeros((self.rows, self.rows), order="F")
         for some in _pieces(self.columns, self.rows):
-            part = X[:, some].toarray() if self.sparse else X[:, some]
+            part = columns(some)
             Z = np.take(self.means[:, some], self.members, axis=0)
             np.subtract(part, Z, out=Z)
             Z *= self.roots[:, None]
             Z *= scale[some]
             found = dsyrk(1.0, Z.T, beta=1.0, c=found, trans=1, overwrite_c=1)
         return found
+
+    def _by_columns(self) -> Callable[[slice], Array]:
+        """Return a function that gives some columns of X as a dense array."""
+        X: Any = self.X.tocsc() if self.sparse else self.X
+        return lambda some: X[:, some].toarray() if self.sparse else X[:, some]
 
     def times(self, V: Array) -> Array:
         """ZV for columns V."""
@@ -173,6 +178,11 @@ class _Group(Grouped):
             out -= self.means[0]
         else:
             np.subtract(self.source[self.chosen[rows]], self.means[0], out=out)
+
+    def _by_columns(self) -> Callable[[slice], Array]:
+        if self.sparse or self.chosen is None:
+            return super()._by_columns()
+        return lambda some: self.source[:, some][self.chosen]
 
 
 def _pieces(count: int, width: int) -> Iterator[slice]:
