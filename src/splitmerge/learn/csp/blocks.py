@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
 from ...typing import Array
+from ..dask.estimators import lazily
 from ..dask.graph import check_known, computed, reduce_blocks, row_blocks
 from ..dask.tasks import add
 from .trials import TrialSums, power, three_axes, trial_sums
@@ -49,15 +49,8 @@ def known(X: Any) -> Any:
 
 def transformed(model: Any, X: Any) -> Any:
     """Return the transformation of a Dask array by a fitted model, lazily."""
-    X = known(X)
-    light = copy.copy(model)
     # the mean and standard deviation are used, the patterns are not
-    vars(light).pop("patterns_", None)
-    # one trial of zeros shows the shape and dtype of the result, and raises if the channels are wrong
-    example = np.asarray(light.transform(np.zeros((1, *X.shape[1:]), X.dtype)))
-    chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
-    axes = {} if example.ndim == 3 else {"drop_axis": 2}
-    return X.map_blocks(_of_block, model=light, empty=example[:0], meta=example[:0], chunks=chunks, **axes)
+    return lazily(model, "transform", known(X), unused=("patterns_",))
 
 
 def _sums(blocks: list[Any], weights: Array, method: str | None, rank: int) -> TrialSums:
@@ -66,7 +59,3 @@ def _sums(blocks: list[Any], weights: Array, method: str | None, rank: int) -> T
 
 def _powers(block: Any, W: Array) -> Array:
     return power(np.asarray(block, np.float64), W)
-
-
-def _of_block(block: Any, model: Any, empty: Array) -> Array:
-    return np.asarray(model.transform(block)) if block.shape[0] else empty
