@@ -10,9 +10,10 @@ import scipy.sparse as sp
 
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn import PrincipalHessianDirections, SlicedAverageVariance, SlicedInverseRegression
-from splitmerge.learn.covariance import implicit
+from splitmerge.learn.covariance import choice, implicit
+from splitmerge.learn.moments import grouped
 from splitmerge.learn.sliced import hessian, inverse, variance
-from splitmerge.learn.sliced.route import Route, Size, choose
+from splitmerge.learn.sliced.route import Size, choose
 
 ALL = [SlicedInverseRegression, SlicedAverageVariance, PrincipalHessianDirections]
 
@@ -35,7 +36,7 @@ def taking(monkeypatch):
 
     def take(*names):
         for module in (inverse, variance, hessian):
-            monkeypatch.setattr(module, "choose", lambda *_, **__: [Route(name, name) for name in names])
+            monkeypatch.setattr(module, "choose", lambda *_, **__: [choice.Route(name, name) for name in names])
 
     return take
 
@@ -175,7 +176,7 @@ def test_choice(monkeypatch):
     assert names[0] == "products"
     few = choose(Size(10**6, 500, 10**9, 10, dask=True), iterative=True)
     assert [route.name for route in few] == ["columns"]
-    monkeypatch.setattr("splitmerge.learn.sliced.route.free_memory", lambda: 2.0**20)
+    monkeypatch.setattr(choice, "free_memory", lambda: 2.0**20)
     only = choose(Size(10**6, 5000, 10**9, 10), iterative=True)
     assert [route.name for route in only] == ["products"]
     with pytest.raises(ValueError, match=r"0\.19 GiB does not fit into the memory; select columns"):
@@ -186,8 +187,8 @@ def test_slices_that_do_not_fit_are_summed_one_after_another(monkeypatch):
     X, y = wide(400, 5)
     weights = np.random.default_rng(0).uniform(0.5, 2, 400)
     expected = SlicedAverageVariance(2).fit(X, y, weights)
-    monkeypatch.setattr(variance, "free_memory", lambda: 1000.0)
-    monkeypatch.setattr(variance, "BLOCK_ENTRIES", 64)
+    monkeypatch.setattr(choice, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(grouped, "BLOCK_ENTRIES", 64)
     same(SlicedAverageVariance(2).fit(sp.csr_array(X), y, weights), expected, 2, 1e-10)
 
 

@@ -25,6 +25,11 @@ CG_STEPS, CG_SLOWDOWN = 100, 20
 EIGEN_CUBES, CHOLESKY_CUBES = 10.0, 1 / 3
 
 
+def memory_budget() -> float:
+    """Return the number of bytes that matrices may take."""
+    return MEMORY_SHARE * free_memory()
+
+
 @dataclass(frozen=True)
 class Forming:
     """Whether the covariances of views are formed, and of `reduced` views; `reason` tells why in words."""
@@ -49,7 +54,7 @@ def choose_forming(
     columns = sum(joint.samples if w else size for size, w in zip(joint.sizes, wide, strict=True))
     wide_entries = joint.samples * sum(size for size, w in zip(joint.sizes, wide, strict=True) if w)
     reduced, need = any(wide), 8.0 * (MATRIX_COPIES * columns**2 + 3 * wide_entries)
-    free = MEMORY_SHARE * free_memory()
+    free = memory_budget()
     if solver == "formed":
         return Forming(True, "The covariances were formed, as solver='formed' requires.", reduced)
     if policy != "error":
@@ -105,7 +110,7 @@ def _iterating_seconds(joint: Joint, k: int) -> float:
 
 @dataclass(frozen=True)
 class Route:
-    """How to solve with the covariance B within classes; `why` tells the reason in words.
+    """How to solve with a covariance B; `why` tells the reason in words.
 
     "columns": B is formed and factorised. "rows": the Gram matrix of the rows is. "products": conjugate gradients.
     """
@@ -145,7 +150,7 @@ def choose_route(
     if keep:
         return Route("columns", "The covariance within classes was formed and factorised, as it is to be stored.")
     cost = _factorisation_costs(float(rows), float(columns), classes, shrunk=shrunk)
-    room = MEMORY_SHARE * free_memory()
+    room = memory_budget()
     bytes_per_entry = (4 if automatic else 3) * 8.0
     sizes = {"columns": float(columns), "rows": float(rows)}
     fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}

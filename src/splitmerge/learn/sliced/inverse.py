@@ -9,13 +9,14 @@ import numpy as np
 from ...checks import whole
 from ...errors import NotPositiveDefinite
 from ...typing import Array
+from ..covariance.choice import Route
 from ..covariance.definite import Definite, Rooted
 from ..dask.blocks import Blocks
 from ..dask.grouped import BlockGrouped
 from ..moments.grouped import Grouped
 from ..moments.moments import Moments
 from .base import canonical_basis, size_of
-from .route import Route, choose
+from .route import choose
 from .slices import Sliced, sum_rows
 from .total import by_columns, by_products, by_rows, centred_means, varies
 

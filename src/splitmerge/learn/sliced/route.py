@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...system.memory import free_memory
-from ..covariance.choice import CG_SLOWDOWN, CG_STEPS, CHOLESKY_CUBES, EIGEN_CUBES, MEMORY_SHARE
+from ..covariance.choice import CG_SLOWDOWN, CG_STEPS, CHOLESKY_CUBES, EIGEN_CUBES, Route, memory_budget
 
 # Bytes of T and of its factor per squared dimension.
 BYTES_PER_SQUARE = 16.0
@@ -31,14 +30,6 @@ class Size:
     dask: bool = False
 
 
-@dataclass(frozen=True)
-class Route:
-    """ "columns": T is formed. "rows": the Gram matrix of the rows is. "products": neither; `why` tells the reason."""
-
-    name: str
-    why: str
-
-
 def choose(size: Size, *, iterative: bool) -> list[Route]:
     """Return the routes that fit into the memory, in the order in which they are tried.
 
@@ -51,7 +42,7 @@ def choose(size: Size, *, iterative: bool) -> list[Route]:
     >>> [route.name for route in choose(Size(50000, 20000, 10**6, 10, sparse=True), iterative=True)][0]
     'products'
     """
-    n, p, room = float(size.rows), float(size.columns), MEMORY_SHARE * free_memory()
+    n, p, room = float(size.rows), float(size.columns), memory_budget()
     fits = {}
     if n <= p and not size.dask:
         if BYTES_PER_SQUARE * n**2 <= room:

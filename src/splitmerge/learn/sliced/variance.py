@@ -9,12 +9,10 @@ import numpy as np
 
 from ...checks import whole
 from ...solve import solve
-from ...system.memory import free_memory
 from ...typing import Array
-from ..covariance.choice import MEMORY_SHARE
+from ..covariance.choice import memory_budget
 from ..covariance.definite import Rooted
 from ..dask.blocks import Blocks
-from ..data.view import BLOCK_ENTRIES
 from ..moments.grouped import Grouped
 from ..moments.moments import Moments
 from .base import RESIDUAL_TOL, canonical_basis, size_of
@@ -86,13 +84,14 @@ class SlicedAverageVariance(Sliced):
         distributed = isinstance(X, Blocks)
         if distributed:
             self._refuse_correction("a Dask array")
-        together = not distributed and 8.0 * slices * p**2 > MEMORY_SHARE * free_memory()
+        together = not distributed and 8.0 * slices * p**2 > memory_budget()
         sums = sum_rows(Moments(slices, p, separate=not together), X, members, weights)
         if self.bias_correction or together:
             B = by_columns(sums, self._options())
-            scatters = _one_by_one(X, members, weights, slices) if together else iter(sums.scatter)
-            fourth = _fourth_moments(B, Grouped(X, members, slices, weights)) if self.bias_correction else None
-            return self._solved(B, combined(_whitened(B, sums, scatters), sums.weights, fourth), sums, route.why)
+            rows = Grouped(X, members, slices, weights)
+            fourth = _fourth_moments(B, rows) if self.bias_correction else None
+            covariances = _covariances(B, sums.weights, _scatters(rows) if together else sums.scatter)
+            return self._solved(B, combined(covariances, sums.weights, fourth), sums, route.why)
         self._moments = sums
         return self._of_sums(route.why)
 
@@ -103,14 +102,14 @@ class SlicedAverageVariance(Sliced):
         B = by_rows(Z, self._options())
         rows = Grouped(B.whitened / np.sqrt(shares)[:, None], members, self._slicing.count, weights)
         fourth = _fourth_moments(None, rows) if self.bias_correction else None
-        A = combined(_of_slices(rows), rows.totals, fourth)
+        A = combined(_covariances(None, rows.totals, _scatters(rows)), rows.totals, fourth)
         sums = Moments.of(weights.sum(keepdims=True), Z.means, np.array([weights.size]), np.zeros((0, 0)))
         return self._solved(B, A, sums, why)
 
     def _of_sums(self, why: str) -> Self:
         sums = self._moments
         B = by_columns(sums, self._options())
-        return self._solved(B, combined(_whitened(B, sums, iter(sums.scatter)), sums.weights), sums, why)
+        return self._solved(B, combined(_covariances(B, sums.weights, sums.scatter), sums.weights), sums, why)
 
     def _solved(self, B: Rooted, A: Array, sums: Moments, why: str) -> Self:
         k = self._check_components(self._slicing.count, B.rank)
@@ -143,30 +142,18 @@ def combined(covariances: Iterable[Array], weights: Array, fourth: Array | None 
     return np.asarray((A + A.T) / 2)
 
 
-def _whitened(B: Rooted, sums: Moments, scatters: Iterator[Array]) -> Iterator[Array]:
-    """Whiten the covariances Vˢ of the slices; only the upper triangles of the scatter matrices are valid."""
-    for weight, scatter in zip(sums.weights, scatters, strict=True):
+def _covariances(B: Rooted | None, weights: Array, scatters: Iterable[Array]) -> Iterator[Array]:
+    """Return the covariances Vˢ of the slices, whitened by B; only the upper triangles of the scatters are valid."""
+    for weight, scatter in zip(weights, scatters, strict=True):
         upper = np.triu(scatter)
-        V = B.whiten(B.whiten(upper + np.triu(upper, 1).T).T)
+        V = upper + np.triu(upper, 1).T
+        V = V if B is None else B.whiten(B.whiten(V).T)
         yield (V + V.T) / (2 * (weight - 1))
 
 
-def _one_by_one(X: Any, members: Array, weights: Array, slices: int) -> Iterator[Array]:
-    """Compute the scatter matrices of one slice after another, in blocks of rows."""
-    for s in range(slices):
-        chosen = np.flatnonzero(members == s)
-        part = Moments(1, X.shape[1])
-        for some in np.array_split(chosen, -(-chosen.size * X.shape[1] // BLOCK_ENTRIES)):
-            part.add(X[some], np.zeros(some.size, np.intp), weights[some])
-        yield part.scatter[0]
-
-
-def _of_slices(rows: Grouped) -> Iterator[Array]:
-    """Compute the covariances Vˢ of dense rows."""
-    for s in range(rows.groups):
-        chosen = rows.members == s
-        Z = rows.roots[chosen, None] * (rows.X[chosen] - rows.means[s])
-        yield Z.T @ Z / (rows.totals[s] - 1)
+def _scatters(rows: Grouped) -> Iterator[Array]:
+    """Compute the scatter matrices of one slice after another."""
+    return (rows.group(s).scatter() for s in range(rows.groups))
 
 
 def _fourth_moments(B: Rooted | None, rows: Grouped) -> Array:
