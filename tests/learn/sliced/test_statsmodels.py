@@ -19,6 +19,8 @@ TESTS = {
     "test_sir_regularized_1d": 1,
     "test_sir_regularized_2d": 1,
 }
+# Tests whose time is that of statsmodels.
+LONG = {"test_sir_regularized_numdiff", "test_sir_regularized_2d"}
 WITHOUT_FIT = {"test_sir_regularized_slice_n", "test_covreduce"}
 
 
@@ -61,7 +63,9 @@ def test_all_of_their_tests_are_here():
     assert {name for name in vars(theirs) if name.startswith("test_")} <= {*TESTS, *WITHOUT_FIT}
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TESTS]
+)
 def test_their_tests(name, calls):
     getattr(theirs, name)()
     assert len(calls) == TESTS[name]
