@@ -118,9 +118,6 @@ class Route:
     name: str
     why: str
 
-    def __str__(self) -> str:
-        return self.why
-
 
 def choose_route(
     rows: int,
