@@ -58,6 +58,7 @@ class TestCitation:
     def test_paper(self):
         title = "Split-Merge Revisited: A Scalable Approach to Generalized Eigenvalue Problems"
         assert title in self.CITATION
+        assert "value: arXiv:2507.02389\n" in self.CITATION
         assert title in " ".join(README.split())
 
 

@@ -41,20 +41,15 @@ for value, (reference, m, n) in zip(sol.eigenvalues, exact, strict=False):
 # %%
 # A mesh is not a disc. This one looks the same after a quarter turn, so that pairs of odd m remain double to the last
 # digit and share a cluster, while those of even m are split in the sixth digit. Both copies are there in either case.
+# ``sol.plot("spectrum")`` gives every cluster a colour.
 
 labels = [(m, n) for _, m, n in exact[:12]]
-tones = np.sqrt(sol.eigenvalues / sol.eigenvalues[0])
-copy = [labels[:i].count(label) for i, label in enumerate(labels)]
-figure, ax = plt.subplots(figsize=(4.8, 2.8), layout="constrained")
-for m, (colour, marker) in enumerate(
-    zip(("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7"), "oDs^v", strict=True)
-):
-    own = [i for i, label in enumerate(labels) if label[0] == m]
-    ax.plot(tones[own], np.take(copy, own) + 1, marker, color=colour, markersize=8, linestyle="none", label=f"m = {m}")
-ax.set(xlabel="frequency / frequency of the fundamental", ylabel="copy", yticks=(1, 2), ylim=(0.5, 3.9))
-ax.set_title("Twelve modes of a drum")
-ax.grid(axis="x", alpha=0.3)
-ax.legend(ncols=3, loc="upper center", fontsize="small")
+figure, ax = plt.subplots(figsize=(4.8, 3.6), layout="constrained")
+sol.plot("spectrum", ax=ax)
+for i, (label, value) in enumerate(zip(labels, sol.eigenvalues, strict=True)):
+    if i == labels.index(label):
+        ax.annotate("{}, {}".format(*label), (i + 1, value), (0, 7), textcoords="offset points", ha="center")
+ax.set(title="Twelve modes m, n of a drum", ylim=(0, 66))
 plt.show()
 
 # %%

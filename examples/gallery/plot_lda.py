@@ -43,7 +43,7 @@ figure, ax = plt.subplots(figsize=(4.8, 3.8), layout="constrained")
 for name, own, colour, marker in zip("123", range(3), ("#0072B2", "#D55E00", "#009E73"), "o^s", strict=True):
     ax.scatter(*points[y == own].T, c=colour, marker=marker, edgecolor="white", linewidth=0.5, s=40)
     x, top = points[y == own, 0].mean(), points[y == own, 1].max()
-    ax.text(x, top + 0.4, f"cultivar {name}", ha="center", color=colour, weight="bold")
+    ax.text(x - 0.7, top + 0.4, f"cultivar {name}", ha="center", color=colour, weight="bold")
 first, second = lda.explained_variance_ratio_
 ax.set(xlabel=f"discriminant 1 ({first:.0%} of the separation)", ylabel=f"discriminant 2 ({second:.0%})", ylim=(-7, 6))
 ax.grid(alpha=0.3)

@@ -27,13 +27,12 @@ from .problem.b_policy import Mended
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Products
-from .problem.target import Target
 from .run.reason import Reason
 from .run.rules import Check, MaxSteps, Residual, Rule
 from .solution.solution import Solution
 from .solve import carried_out, solve
 from .solvers import UserSolve
-from .transforms.modes import Reduced, reduce, transformed
+from .transforms.modes import Reduced, most_wanted, reduce, transformed
 from .transforms.semidefinite import all_pairs, is_operator, with_entries
 from .typing import Array
 from .verification.decomposed import standing
@@ -77,16 +76,26 @@ class Request:
         """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
         if self.OPinv is not None and adapt(self.A, "A").size == 0:
             return self.by_OPinv()
-        free = self.maxiter is None and self.Minv is None and self.OPinv is None
-        lapack = free and prefers_lapack(self.n, self.k, dense=False, subset=False)
+        unsaid = not [asked for asked in (self.maxiter, self.Minv, self.OPinv) if asked is not None]
+        lapack = unsaid and prefers_lapack(self.n, self.k, dense=False, subset=False)
         if lapack and self.stands(*(found := self.by_lapack())).all():
             return found
         try:
             return self.searched()
         except ArpackNoConvergence:
-            if lapack or not self.can_fall_back:
+            if not self.can_fall_back or (lapack and not self.at_end):
                 raise
-            return self.proved_by_lapack()
+            return self.improved() if self.at_end else self.proved_by_lapack()
+
+    @property
+    def at_end(self) -> bool:
+        """Is this a question for `solve` without a shift, in which M may be factorised?"""
+        return self.sigma is None and self.which != "SM" and self.Minv is None
+
+    def improved(self) -> tuple[Array, Array]:
+        """The pairs by the default of `solve`, which improves those of LAPACK."""
+        what: dict[str, Any] = {"which": WHICH[self.which], "tol": self.tolerance, "rng": self.rng}
+        return self.outcome(lambda: solve(self.A, self.M, self.k, **what))
 
     def proved_by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them, if they stand."""
@@ -127,7 +136,7 @@ class Request:
             )
         # far from σ, where transformed values are equal, the nearest first
         nearest = by_distance(values, self.sigma or 0.0)
-        chosen = nearest[_most_wanted(transformed(values[nearest], self.sigma, self.mode), self.which)[: self.k]]
+        chosen = nearest[most_wanted(transformed(values[nearest], self.sigma, self.mode), self.which)[: self.k]]
         return values[chosen], vectors[:, chosen]
 
     def by_OPinv(self) -> tuple[Array, Array]:
@@ -151,7 +160,7 @@ class Request:
             if self.n > MAX_DENSE_N:
                 raise ValueError("which='SM' next to sigma needs A itself, but A is zero; give A, or another which")
             values, vectors = all_pairs(product, M, None, "normal")
-            chosen = _most_wanted(values, "SM")[: self.k]
+            chosen = most_wanted(values, "SM")[: self.k]
             return back(values[chosen]), vectors[:, chosen]
         return self.solved(product, M, back, which=WHICH[self.which])
 
@@ -296,18 +305,8 @@ class Request:
         ascending = self.sigma is not None or self.which == "BE"
         if not self.complex and (vectors_wanted or ascending):
             return np.argsort(values, kind="stable")
-        order = _most_wanted(transformed(values, self.sigma, self.mode), self.which)
+        order = most_wanted(transformed(values, self.sigma, self.mode), self.which)
         return order if vectors_wanted else order[::-1]
-
-
-def _most_wanted(values: Array, which: str) -> Array:
-    """Indices of the transformed values, the most wanted first."""
-    if which in ("LM", "SM"):
-        return np.argsort(np.abs(values) * (-1 if which == "LM" else 1), kind="stable")
-    ascending = np.argsort(values, kind="stable")
-    if which == "BE":
-        return ascending[Target.ENDS.order(values[ascending])]
-    return ascending[::-1] if which == "LA" else ascending
 
 
 @dataclass(frozen=True)

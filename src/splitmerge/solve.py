@@ -17,13 +17,13 @@ import numpy as np
 
 from .arguments import check_hint_size, checked
 from .checks import whole
-from .errors import NotConverged
+from .errors import NotConverged, NotPositiveDefinite
 from .express import express
 from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
-from .planning.choose import choose
-from .planning.decision import Choice
+from .planning.choose import choose, end_towards
+from .planning.decision import Choice, decided
 from .planning.plan import Candidate, Plan
 from .preparation.prepare import bind, setups
 from .preparation.workspace import Workspace
@@ -163,7 +163,26 @@ def _on_this_process(problem: Problem, diagonal: Any, began: float) -> Solution:
         return accepted(all_within(problem, pencil, mended, began))
     count = whole(problem.k, "k", 1, pencil.n)
     problem = problem if count is problem.k else replace(problem, k=count)
-    return carried_out(problem, pencil, mended, began)
+    end = None if problem.sigma is None else end_towards(problem.sigma, pencil)
+    found = None if end is None else _at_end(end, problem, pencil, mended, began)
+    return carried_out(problem, pencil, mended, began) if found is None else found
+
+
+def _at_end(end: str, problem: Problem, pencil: Pencil, mended: Mended, began: float) -> Solution | None:
+    """The pairs nearest to a far σ as those at this end of the spectrum; None if that extends beyond σ."""
+    sigma = problem.sigma
+    try:
+        found = carried_out(replace(problem, sigma=None, which=end), pencil, mended, began)
+    except NotPositiveDefinite:
+        # the largest of a singular B are infinite
+        return None
+    first = found.eigenvalues[0]
+    if first < sigma if end == "smallest" else first > sigma:
+        return None
+    wanted, *rest = found.decisions
+    wanted = decided(Choice.WANTED, **wanted.figures | {"which": problem.which, "sigma": sigma})
+    decisions = wanted, decided(Choice.FAR_SHIFT, sigma=sigma, end=end), *rest
+    return replace(found, problem=problem.kept(), decisions=decisions)
 
 
 def _on_processes(problem: Problem, diagonal: Any, comm: Any, began: float) -> Solution:

@@ -498,8 +498,8 @@ class TestFarShift:
 
     @pytest.mark.parametrize("method", [None, sm.Accelerated()])
     def test_beyond_what_can_be_squared(self, method):
-        with pytest.raises(ValueError, match=r"sigma is 1e\+308, so far"):
-            sm.solve(chain(600), k=2, sigma=1e308, method=method)
+        sol = sm.solve(chain(600), k=2, sigma=1e308, method=method)
+        np.testing.assert_allclose(sol.eigenvalues, sm.solve(chain(600), k=2).eigenvalues, rtol=1e-9)
 
     @pytest.mark.parametrize("A", [np.zeros((450, 450)), np.diag(np.repeat(np.arange(-10.0, 12), 22))])
     def test_a_shift_that_is_as_good_as_zero(self, A):
@@ -795,3 +795,122 @@ def test_a_loose_tolerance_widens_no_cluster(k, tol):
         sol = sm.solve(np.diag(w), k=k, tol=tol, certify=True, method=sm.Accelerated(), rng=seed)
         assert sol.verdict == "certified"
         np.testing.assert_allclose(sol.eigenvalues, w[:k], rtol=0, atol=gap / 2)
+
+
+class TestShiftBeyondTheSpectrum:
+    """Far from the spectrum the distances |λ − σ| differ by less than rounding: the pairs are those at its end."""
+
+    values = np.arange(7.0) - 3
+
+    @pytest.mark.parametrize("start", [None, np.eye(7)[2]], ids=["random", "another eigenvector"])
+    @pytest.mark.parametrize(
+        ("dtype", "distance"), [(np.float32, 1e5), (np.float32, 1e9), (float, 1e14), (float, 1e16), (float, 1e200)]
+    )
+    @pytest.mark.parametrize("k", [1, 3])
+    def test_the_end(self, dtype, distance, start, k):
+        A = np.diag(self.values).astype(dtype)
+        low = sm.solve(A, k=k, sigma=-distance, x0=start, rng=0)
+        high = sm.solve(A, k=k, sigma=distance, x0=start, rng=0)
+        np.testing.assert_allclose(low.eigenvalues, self.values[:k], atol=1e-5)
+        np.testing.assert_allclose(high.eigenvalues, self.values[::-1][:k], atol=1e-5)
+
+    def test_the_question_is_kept(self):
+        sol = sm.solve(chain(300), k=2, sigma=-1e12)
+        assert sol.problem.sigma == -1e12
+        np.testing.assert_allclose(sol.resume(k=3).eigenvalues[:2], sol.eigenvalues, rtol=1e-7)
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_a_spectrum_that_extends_beyond(self, sign):
+        """Of an ill-conditioned B with a moderate diagonal, the sizes of A and B do not tell."""
+        B = rotated(np.geomspace(1e-12, 1, 30))
+        A = sign * rotated(np.linspace(0.5, 1, 30), seed=1)
+        true = scipy.linalg.eigvalsh(A, B)
+        end = true[-1] if sign > 0 else true[0]
+        sol = sm.solve(A, B, sigma=0.9 * end, method=sm.Accelerated())
+        assert abs(sol.eigenvalues[0] - end) < 1e-3 * abs(end)
+
+    def test_a_singular_B(self):
+        """The finite ones, of a B without largest ones."""
+        B = np.diag(np.r_[np.ones(6), 0.0])
+        sol = sm.solve(np.diag(self.values), B, k=2, sigma=-1e12)
+        np.testing.assert_allclose(sol.eigenvalues, [-3, -2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("end", [4.0, np.nextafter(4.0, 0), np.nextafter(4.0, 9)])
+@pytest.mark.parametrize("tol", [1e-8, 1e-12])
+def test_an_end_at_a_multiple_eigenvalue_on_the_diagonal(end, tol):
+    """Without pivoting A − τI has no factors near its diagonal; those with pivoting count."""
+    T = sp.csr_array(2 * np.eye(4) - np.roll(np.eye(4), 1, 0) - np.roll(np.eye(4), -1, 0))
+    A = sp.csr_array(sp.kron(T, sp.eye_array(4)) + sp.kron(sp.eye_array(4), T))
+    sol = sm.solve(A, interval=(end, 9.0), method=sm.Accelerated(), tol=tol, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues[-5:], [6, 6, 6, 6, 8], atol=1e-9)
+    assert sol.eigenvalues.size in (5, 11)
+    np.testing.assert_allclose(sol.eigenvalues[:-5], 4, atol=1e-9)
+
+
+class TestStartOnTheSecondEigenvector:
+    """A probe of few steps took the edge of the other eigenvalues for the largest one that is left."""
+
+    crowded = np.r_[1.001, 1.0, 0.999 - np.logspace(-8, 0, 148)]
+    even = np.r_[1.001, 1.0, np.linspace(0, 0.999, 38)]
+
+    @pytest.mark.parametrize("method", [None, sm.LocallyOptimal()], ids=["default", "LOBPCG"])
+    @pytest.mark.parametrize("spectrum", ["crowded", "even"])
+    def test_the_largest_is_found(self, spectrum, method):
+        d = getattr(self, spectrum)
+        A = aslinearoperator(sp.diags_array(d))
+        for seed in range(8):
+            sol = sm.solve(A, x0=np.eye(d.size)[1], rng=seed, method=method)
+            np.testing.assert_allclose(sol.eigenvalues, 1.001, rtol=1e-7)
+
+    def test_a_good_start_costs_less_than_none(self):
+        A = rotated(self.even)
+        u = np.linalg.eigh(A)[1][:, -1]
+        blind, given = (sm.solve(A, x0=x0, rng=0, method=sm.Accelerated()) for x0 in (None, u))
+        assert given.counts.A_products + given.counts.monitoring.A_products < 40 + blind.counts.A_products
+
+
+@pytest.mark.parametrize("mode", ["normal", "cayley"])
+@pytest.mark.parametrize("which", ["LM", "LA", "SA"])
+@pytest.mark.parametrize("n", [8, 20])
+def test_eigsh_of_a_graded_pair(n, which, mode):
+    """An M over 30 decades with a unit diagonal in other units: small rows were taken for rounding of large ones."""
+    rng = np.random.default_rng(n)
+    G, H = rng.standard_normal((2, n, n))
+    G, H = G + G.T, H @ H.T / n + np.eye(n)
+    g = np.logspace(0, -15, n)
+    A, M = (g[:, None] * X * g for X in (G, H))
+    w, v = sm.eigsh(A, k=2, M=M, sigma=-0.1, which=which, mode=mode)
+    true = scipy.linalg.eigvalsh(G, H)
+    assert np.abs(true[:, None] - w).min(axis=0).max() < 1e-9
+    np.testing.assert_allclose(w, eigsh(A, k=2, M=M, sigma=-0.1, which=which, mode=mode)[0], rtol=1e-8)
+    np.testing.assert_allclose(v.T @ M @ v, np.eye(2), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "interval", "dtype"),
+    [
+        ([-6e-13, 7e-3, 600.0, 3e8], (0.0, 0.1), float),
+        ([-1e-9, -1e-10, 3e-9, 1.0, 1e9], (1e-8, 2.0), float),
+        ([1.0, 2.0, 3.0, 1e7], (1.4, 2.6), np.float32),
+    ],
+)
+def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(values, interval, dtype):
+    """What is inside cannot be known: the bounds say so, and the verdict as well."""
+    sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
+    assert sol.verdict == "probed"
+    assert sol.error_bounds.max() > 1e-7 * max(interval)
+
+
+@pytest.mark.parametrize(("which", "k"), [("SA", 3), ("SA", 21), ("BE", 6)])
+def test_eigsh_with_one_small_eigenvalue_of_M(which, k):
+    """Neither a search nor LAPACK alone reached the residual of rounding; SciPy returns."""
+    n = 30
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        Q, A = np.linalg.qr(rng.standard_normal((n, n)))[0], rng.standard_normal((n, n))
+        M = (Q * np.r_[np.ones(n - 1), 1e-5]) @ Q.T
+        A, M = A + A.T, (M + M.T) / 2
+        np.testing.assert_allclose(
+            sm.eigsh(A, k, M=M, which=which, rng=seed)[0], eigsh(A, k, M=M, which=which)[0], rtol=1e-7, atol=1e-6
+        )

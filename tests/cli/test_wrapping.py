@@ -82,15 +82,14 @@ def test_a_wide_table_becomes_several():
     assert table(("a", "b"), [("x" * 30, "y" * 30)], 1, 20) == [f"{'a':<30}  {'b':>30}", f"{'x' * 30}  {'y' * 30}"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
-@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}])
-@pytest.mark.parametrize("words", [["--help"], ["solve", "pair.npz", "--method", "lanczos"], ["solve", "none.mtx"]])
-def test_no_colours_on_a_terminal(here, variables, words):
+def on_a_terminal(words, folder, variables, columns=80):
+    """What the command shows on a terminal with so many columns, as bytes."""
     import pty
+    import termios
 
     ours, theirs = pty.openpty()
-    quiet = {name: value for name, value in environment().items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    process = subprocess.Popen(command(*words), stdout=theirs, stderr=theirs, env=quiet | variables, cwd=here)
+    termios.tcsetwinsize(theirs, (24, columns))
+    process = subprocess.Popen(command(*words), stdout=theirs, stderr=theirs, env=variables, cwd=folder)
     os.close(theirs)
     shown = b""
     while True:
@@ -103,6 +102,27 @@ def test_no_colours_on_a_terminal(here, variables, words):
         shown += part
     process.wait(timeout=60)
     os.close(ours)
+    return shown
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+@pytest.mark.parametrize(("columns", "most"), [(60, 60), (0, 1000)])
+def test_messages_are_wrapped_on_a_terminal(here, columns, most):
+    """A terminal that says 0 does not know its size."""
+    np.save("triangle.npy", np.tril(np.ones((4, 4))))
+    variables = {name: value for name, value in environment().items() if name != "COLUMNS"}
+    lines = on_a_terminal(["solve", "triangle.npy"], here, variables, columns).decode().splitlines()
+    assert "A is not symmetric" in lines[0]
+    assert max(map(len, lines)) <= most
+    assert len(lines) == (1 if columns == 0 else 5)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}])
+@pytest.mark.parametrize("words", [["--help"], ["solve", "pair.npz", "--method", "lanczos"], ["solve", "none.mtx"]])
+def test_no_colours_on_a_terminal(here, variables, words):
+    quiet = {name: value for name, value in environment().items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    shown = on_a_terminal(words, here, quiet | variables)
     assert shown
     assert re.search(rb"\x1b\[[0-9;]*m", shown) is None
 

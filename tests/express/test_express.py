@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.express import express
+from splitmerge.express import found as found_module
 from splitmerge.express.found import _alone
 from splitmerge.express.plain import Plain
 from splitmerge.linalg.extreme import Extreme
@@ -255,3 +256,21 @@ def test_error_norms_are_those_of_the_inverse_of_B():
         Extreme(x[:, None], [values[-1] - values[-2]]),
     )
     assert np.abs(values - found.values[0]).min() <= found.errors[0] <= 3e-6 * (values[-1] - values[0])
+
+
+def test_error_norms_of_a_swapped_complex_pair(monkeypatch):
+    """‖A⁻¹r‖_B and |xᴴBA⁻¹r| over powers of ‖x‖_B, of vectors that are no eigenvectors."""
+    n, k = 12, 3
+    rng = np.random.default_rng(0)
+    A, B = (M @ M.conj().T + np.eye(n) for M in (rng.standard_normal((2, n, n)) + 1j * rng.standard_normal((2, n, n))))
+    X = rng.standard_normal((n, k)) + 1j * rng.standard_normal((n, k))
+    monkeypatch.setattr(found_module, "extreme_pairs", lambda *_, **__: Extreme(np.asfortranarray(X), [1.0] * k))
+    monkeypatch.setattr(found_module, "_orthogonal", lambda images: images)
+    factors = [np.asfortranarray(M) for M in (A, B, np.linalg.cholesky(B), np.linalg.cholesky(A))]
+    found = found_module.swapped(Plain(*factors[:3], ("dense", "dense")), factors[3], k)
+    for i, x in enumerate(X.T):
+        square = np.vdot(x, B @ x).real
+        w = np.linalg.solve(A, A @ x - found.values[i] * (B @ x))
+        assert found.values[i] == pytest.approx(np.vdot(x, A @ x).real / square)
+        assert found.errors[i] == pytest.approx(np.sqrt(np.vdot(w, B @ w).real / square))
+        assert found.offsets[i] == pytest.approx(abs(np.vdot(x, B @ w)) / square)

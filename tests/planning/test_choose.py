@@ -10,7 +10,7 @@ import splitmerge as sm
 from asking import Counted, asked, tridiagonal
 from splitmerge.planning import choose as choosing
 from splitmerge.planning import costs
-from splitmerge.planning.choose import choose
+from splitmerge.planning.choose import choose, end_towards
 from splitmerge.planning.costs import MIN_FALLBACK_PRODUCTS, prefers_lapack
 from splitmerge.planning.plan import Candidate, Engine, Map, Plan
 from splitmerge.problem.start import Warm
@@ -377,6 +377,15 @@ class TestNearest:
         assert pencil.unit > 1e50
         searched = without_fallback(choose(problem, pencil)).candidates
         assert {candidate.sigma for candidate in searched} == {2.0**199 / pencil.unit}
+
+    def test_beyond_an_end_of_the_spectrum(self):
+        """From eps^-½ times the size of A relative to that of B on, in the units of the user."""
+        A, B = matrices("sparse", LARGE)
+        _, pencil = asked(A * 2.0**200, B)
+        far = pencil.unit * pencil.A.size / pencil.B.size * pencil.eps**-0.5
+        assert [end_towards(sigma, pencil) for sigma in (-1.01 * far, -0.99 * far)] == ["smallest", None]
+        assert [end_towards(sigma, pencil) for sigma in (1.01 * far, 0.99 * far, 0.0)] == ["largest", None, None]
+        assert end_towards(1.01 * far, asked(Counted(A), B)[1]) is None
 
     @pytest.mark.parametrize("names", ["A", "B", "AB"])
     def test_needs_entries(self, names):

@@ -176,6 +176,10 @@ SOLVES = {
     "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}, [("SWAPPED", {"shift": 0.1, "sign": 1}), ITERATION]),
     "sigma above": (SPARSE, {"sigma": 3.0, "k": 2}, [("SWAPPED", {"shift": -3.0, "sign": -1}), ITERATION]),
     "sigma": (SPARSE, {"sigma": 0.3, "k": 2}, [("SHIFT_INVERT", {"sigma": 0.3}), ITERATION]),
+    "sigma far below": (
+        *(SPARSE, {"sigma": -1e12, "k": 2}),
+        [("FAR_SHIFT", {"sigma": -1e12, "end": "smallest"}), ("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION],
+    ),
     "interval": (
         *(SPARSE, {"interval": (0.1, 0.2)}),
         [("COUNTED", {"low": 0.1, "high": 0.2}), ("SLICED", {}), ITERATION],
@@ -382,6 +386,12 @@ class TestWords:
         other = type(decision)(decision.choice, decision.figures | {"sigma": 0.125})
         assert "0.3" in worded([decision])[0]
         assert "0.125" in worded([other])[0]
+
+    def test_a_shift_beyond_the_spectrum(self):
+        assert (
+            "All eigenvalues are above σ = -1e+12 and far from it, so the nearest are the smallest."
+            in solved("sigma far below").explain()
+        )
 
 
 # Tests that look at the words themselves; all others look at decisions, counts and reasons.

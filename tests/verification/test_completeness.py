@@ -86,3 +86,9 @@ def test_every_verdict_says_what_it_rests_on(reached):
     assert sol.converged is (expected is not verdict.UNFINISHED)
     assert sol.verdict == expected
     assert expected.why in sol.verdict.why
+
+
+@pytest.mark.parametrize(("k", "said"), [(1, "the first pair is consistent"), (3, "the first 3 pairs are consistent")])
+def test_the_paper_s_methods_say_how_many_pairs_were_compared(k, said):
+    A, B = sm.gallery.synthetic_pair(60, kappa_B=10, rng=0)
+    assert said in sm.solve(A, B, k=k, method=sm.SplitMerge(), tol=1e-5, rng=0).verdict.why

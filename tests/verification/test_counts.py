@@ -13,8 +13,8 @@ from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import setups
 from splitmerge.preparation.workspace import Workspace
 from splitmerge.run.iteration import RitzBlock
-from splitmerge.verification.counts import counted
-from splitmerge.verification.residuals import measured
+from splitmerge.verification.counts import _is_narrow, counted
+from splitmerge.verification.residuals import Pairs, measured
 
 EVERY = np.r_[-np.arange(1.0, 20.0)[::-1] - 0.3, np.arange(1.0, 22.0)]
 MASS = 1 + np.arange(EVERY.size) % 3
@@ -150,3 +150,21 @@ def test_the_shift_that_was_asked_for_is_the_centre(kind, side):
         sol = sm.solve(A, B, k, sigma=0.0, method=sm.Accelerated(), certify=True, rng=0)
         assert sol.converged
         assert sol.verdict == "certified"
+
+
+class TestNarrow:
+    """A cluster may be cut where its width is a fraction of its own values, whatever the others are."""
+
+    def narrow(self, width, *, margin=0.0, noise=0.0):
+        values = np.array([1e6, 1.0, 1.0])
+        none, rows = np.zeros(3), [np.ones((1, 3))] * 3
+        pairs = Pairs(values, np.eye(3), *rows, none, none, none + noise, none + noise, none, none + noise)
+        return _is_narrow(pairs, np.array([False, True, True]), width, margin, 1e-6)
+
+    def test_relative_to_its_own_values(self):
+        assert self.narrow(0.9e-6) is True
+        assert self.narrow(1.1e-6) is False
+
+    def test_rounding_leaves_it_open(self):
+        assert self.narrow(3e-6, margin=1.1e-6) == "unclear"
+        assert self.narrow(1e-3, noise=1e-9) is False

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .startup import launched
+from .wrapping import terminal_columns, wrapped
 
 
 def prepare_streams() -> None:
@@ -39,11 +40,11 @@ def say(text: str) -> None:
 
 
 def complain(text: str, kind: str = "error: ") -> None:
-    """Print a message to stderr, on one of several processes."""
+    """Print a message to stderr, on one of several processes; in one line, or wrapped on a terminal."""
     if launched()[0]:
         return
     with suppress(OSError):
-        print(f"splitmerge: {kind}{text}", file=sys.stderr, flush=True)
+        print(wrapped(f"splitmerge: {kind}{text}", terminal_columns(sys.stderr)), file=sys.stderr, flush=True)
 
 
 def say_json(content: Any) -> None:

@@ -8,6 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 # Columns below which nothing is wrapped any further.
 MIN_COLUMNS = 30
@@ -24,10 +25,16 @@ def columns() -> int | None:
     given = os.environ.get("COLUMNS", "")
     if given.isdigit() and int(given):
         return max(int(given), MIN_COLUMNS)
+    return terminal_columns(sys.stdout)
+
+
+def terminal_columns(stream: Any) -> int | None:
+    """The columns of the terminal that the stream writes to; None if it is none, or one that does not know its size."""
     try:
-        return max(os.get_terminal_size(sys.stdout.fileno()).columns, MIN_COLUMNS)
+        found = os.get_terminal_size(stream.fileno()).columns
     except (AttributeError, ValueError, OSError):
         return None
+    return max(found, MIN_COLUMNS) if found else None
 
 
 def wrapped(text: str, width: int | None) -> str:

@@ -116,7 +116,7 @@ def _own_rows(start: Warm, communicator: Communicator) -> Warm | None:
 def _check_options(problem: Problem) -> None:
     """Refuse what has no distributed meaning."""
     if problem.interval is not None:
-        raise ValueError("interval is for one process; on several of them ask for the k nearest to sigma")
+        raise ValueError("interval is for one process with SciPy matrices; ask for the k nearest to sigma")
     if problem.b_policy != "error":
         raise ValueError(
             f"b_policy={problem.b_policy!r} is for one process; on several of them B must be positive definite"

@@ -231,6 +231,19 @@ def _in_interval(pencil: Pencil, *, lapack: bool) -> Plan:
     return Plan((Candidate(Engine.LAPACK), slicing) if lapack else (slicing,))
 
 
+def end_towards(sigma: float, pencil: Pencil) -> str | None:
+    """The end of the spectrum that σ lies beyond, as far as the sizes of A and B tell; None unless it is far away.
+
+    At this distance 1/(λ − σ) has less than half of the digits of λ.
+    """
+    A_size, B_size = abs(pencil.unit) * pencil.A.size, 1.0 if pencil.B is None else pencil.B.size
+    if not pencil.has_entries or not (0 < A_size < math.inf and B_size > 0):
+        return None
+    if abs(sigma) * pencil.eps**0.5 <= A_size / B_size:
+        return None
+    return "smallest" if sigma < 0 else "largest"
+
+
 def _nearest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     """The largest of (B, A − σB) or (B, σB − A) if one of them is definite, otherwise shift-invert at σ."""
     assert problem.sigma is not None

@@ -11,6 +11,7 @@ class Choice(Enum):
     """What a decision is about."""
 
     WANTED = auto()
+    FAR_SHIFT = auto()
     WARM_START = auto()
     RESUMED = auto()
     B_POLICY = auto()

@@ -5,10 +5,14 @@ from __future__ import annotations
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
 from ..linalg.ldl import DenseShifted
+from ..linalg.rounding import ROUNDING_UNITS
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
 from ..sparse_direct.protocol import Factors
 from .operator import Operator
+
+# Up to this n, a dense factorisation with pivoting counts where a sparse one does not.
+MAX_PIVOTED_N = 1000
 
 
 def factorise(B: Operator, *, triangular: bool = False, known: Factors | None = None) -> DenseFactor | SparseFactor:
@@ -43,3 +47,14 @@ def shifted_factor(K: Operator, known: object = None) -> DenseShifted | SparseSh
     if isinstance(known, SparseFactor):
         return SparseShifted(K.matrix, known.factors, reorder=not known.orders(K.matrix))
     return SparseShifted(K.matrix, known.lu if isinstance(known, SparseShifted) else None)
+
+
+def counting_factor(K: Operator, known: object = None) -> DenseShifted | SparseShifted:
+    """`shifted_factor` for an inertia count.
+
+    Without pivoting, small pivots on the diagonal of a sparse K may spoil the factors far from every eigenvalue.
+    """
+    factor = shifted_factor(K, known)
+    spoilt = factor.negative is None or factor.backward_error > ROUNDING_UNITS
+    pivoted = spoilt and K.kind == "sparse" and K.n <= MAX_PIVOTED_N
+    return DenseShifted(K.matrix.toarray(order="F")) if pivoted else factor

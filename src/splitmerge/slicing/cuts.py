@@ -15,7 +15,7 @@ import numpy as np
 from ..linalg.ldl import DenseShifted
 from ..linalg.reductions import norm, random_vector, vdot
 from ..linalg.rounding import ROUNDING_UNITS, attainable_residual
-from ..problem.factorise import shifted_factor
+from ..problem.factorise import counting_factor
 from ..problem.operator import plus
 from ..problem.products import Products
 from ..solvers.estimate import is_singular
@@ -80,7 +80,7 @@ class Counter:
         self.factorisations += 1
         K = plus(self.products.A, -tau, self.products.B)
         try:
-            factor = shifted_factor(K)
+            factor = counting_factor(K)
         except ZeroDivisionError:
             return None
         if factor.negative is None or is_singular(K, factor):

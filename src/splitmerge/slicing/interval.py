@@ -33,7 +33,7 @@ from ..verification.completeness import Verified
 from ..verification.verdict import BY_LAPACK, UNFINISHED, Verdict
 from .cuts import Counter
 from .ends import Ends, Uncountable, counted_ends
-from .parts import Part, chosen, joined, kept, unsure
+from .parts import Part, blurred, chosen, joined, kept, unsure
 from .sweep import Sweep, ran, slice_tolerance
 
 COUNTED = Verdict(
@@ -152,6 +152,7 @@ def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: E
     if sweep.reason.converged:
         below, above = ends.beyond
         part = chosen(part, np.arange(below, part.pairs.values.size - above))
-    if sweep.reason.converged:
-        verdict = COUNTED if ends.clear and not unsure(part, *ends.undecided) else UNCLEAR
+        inside = kept(part, *ends.undecided)
+        sure = ends.clear and not unsure(part, *ends.undecided) and not blurred(inside, ends.a, ends.b, counter.tol)
+        verdict = COUNTED if sure else UNCLEAR
     return Found(kept(part, *ends.undecided), sweep.reason, verdict, sweep.setup)

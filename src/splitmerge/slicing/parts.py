@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ from .slices import Slice
 
 # Vectors of two slices whose B-inner products are below this power of eps are left as they are.
 ORTHOGONAL_EXPONENT = 2 / 3
+# Error bounds beyond this multiple of the tolerance blur the ends of an interval: residuals alone leave less.
+BLURRED_TOLERANCES = 10
 
 
 class Part(NamedTuple):
@@ -94,6 +97,19 @@ def unsure(part: Part, a: float, b: float) -> bool:
     values, errors = part.pairs.values, np.maximum(part.bounds.values, part.pairs.noise)
     reaching = (values >= a - errors) & (values <= b + errors)
     return int(reaching.sum()) > kept(part, a, b).pairs.values.size
+
+
+def blurred(part: Part, a: float, b: float, tol: float) -> bool:
+    """Is a pair within its error bound of an end, and the bound above the tolerance at the scale of the interval?
+
+    Rounding of large eigenvalues elsewhere may move those of a small interval by more than its width. Of [0, 0], which
+    has no scale, nothing is.
+    """
+    values, errors = part.pairs.values, np.maximum(part.bounds.values, part.pairs.noise)
+    scale = max((abs(end) for end in (a, b, *values.tolist()) if math.isfinite(end)), default=0.0)
+    return a < b and bool(
+        ((errors > BLURRED_TOLERANCES * tol * scale) & ((values - errors < a) | (values + errors > b))).any()
+    )
 
 
 def chosen(part: Part, indices: Array) -> Part:

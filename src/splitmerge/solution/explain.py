@@ -62,6 +62,12 @@ def _wanted(decision: Decision) -> str:
     return f"Wanted: {wanted} of a pair of size {decision['n']} ({kinds}, {decision['dtype']})."
 
 
+def _far_shift(decision: Decision) -> str:
+    sigma, end = decision["sigma"], decision["end"]
+    side = "above" if end == "smallest" else "below"
+    return f"All eigenvalues are {side} σ = {sigma:g} and far from it, so the nearest are the {end}."
+
+
 def _swapped(decision: Decision) -> str:
     eta = decision["shift"]
     if eta == 0:
@@ -189,6 +195,7 @@ def _checkpoint(decision: Decision) -> str:
 
 WORDS: dict[Choice, Words] = {
     Choice.WANTED: _wanted,
+    Choice.FAR_SHIFT: _far_shift,
     Choice.WARM_START: lambda _: "The start was the vectors of an earlier solution.",
     Choice.RESUMED: _resumed,
     Choice.B_POLICY: lambda decision: str(decision["report"]),

@@ -234,8 +234,9 @@ class Solution:
         count = self.eigenvalues.size
         counts = self.counts
         return (
-            f"{count} pair{'s' * (count != 1)} after {self.steps} steps, {counts.A_products} products with A, "
-            f"{counts.B_products} with B, {counts.B_solves} solves with B, {counts.K_solves} with A − σB, "
+            f"{count} pair{'s' * (count != 1)} after {self.steps} step{'s' * (self.steps != 1)}, "
+            f"{counts.A_products} products with A, {counts.B_products} with B, {counts.B_solves} solves with B, "
+            f"{counts.K_solves} with A − σB, "
             f"{self.seconds.setup:.3g} s of set-up and {self.seconds.iteration:.3g} s of iteration "
             f"({self.seconds.verification:.3g} s of them verification); "
             f"largest relative residual {worst:.2g}."

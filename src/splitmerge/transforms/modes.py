@@ -107,3 +107,13 @@ def transformed(values: Array, sigma: float | None, mode: str) -> Array:
     if mode == "normal":
         return nearness
     return 1 + (2 if mode == "cayley" else 1) * sigma * nearness
+
+
+def most_wanted(values: Array, which: str) -> Array:
+    """Indices of the transformed values, the most wanted first."""
+    if which in ("LM", "SM"):
+        return np.argsort(np.abs(values) * (-1 if which == "LM" else 1), kind="stable")
+    ascending = np.argsort(values, kind="stable")
+    if which == "BE":
+        return ascending[Target.ENDS.order(values[ascending])]
+    return ascending[::-1] if which == "LA" else ascending

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,14 @@ from scipy.linalg import LinAlgError, eigh, solve
 
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
-from ..linalg.reductions import norm
 from ..problem.adapt import adapt
 from ..problem.operator import as_dense
 from ..typing import Array
 
 # A matrix whose eigenvalues span less than the inverse of this is far enough from singular.
 CLEAR_OF_SINGULAR = 1e-4
+# Passes of equilibration; each halves the decades between the rows.
+EQUILIBRATING_PASSES = 8
 # Shifts tried next to one at which A − σM is singular, relative to it.
 MOVES = (0.0, 1e-4, -1e-4, 1e-2, -1e-2)
 
@@ -79,21 +79,31 @@ def _by_root_of_A(A: Array, M: Array, sigma: float) -> tuple[Array, Array]:
 
 
 def _equilibrating(A: Array, M: Array, sigma: float) -> Array:
-    """D such that no entry of DAD and σDMD is larger than about 1, in every row."""
-    sizes = np.maximum(np.abs(A).max(axis=1), abs(sigma) * np.abs(M).max(axis=1))
-    if not sizes.all():
-        raise ValueError(f"row {int(np.argmin(sizes))} (from 0) of A and of M is zero; remove it and its column")
-    return np.asarray(1 / np.sqrt(sizes))
+    """D such that the largest entry of DAD and σDMD is about 1 in every row (Ruiz 2001)."""
+    S = np.maximum(np.abs(A), abs(sigma) * np.abs(M))
+    d = np.ones(S.shape[0])
+    for _ in range(EQUILIBRATING_PASSES):
+        sizes = S.max(axis=1)
+        if not sizes.all():
+            raise ValueError(f"row {int(np.argmin(sizes))} (from 0) of A and of M is zero; remove it and its column")
+        step = 1 / np.sqrt(sizes)
+        d, S = d * step, step[:, None] * S * step
+    return d
 
 
 def _root(S: Array, name: str) -> tuple[Array, Array]:
-    """L of full rank with S = L Lᴴ, its columns in the order of their norms, and a basis of the null space of S."""
-    sizes, Q = eigh(S)
+    """L of full rank with S = L Lᴴ, and a basis of the null space of S.
+
+    With the diagonal of S scaled to 1: what rounding of large rows hides may be the whole of a small one.
+    """
+    diagonal = S.diagonal().real
+    d = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 1.0)
+    sizes, Q = eigh(d[:, None] * S * d)
     level = S.shape[0] * np.finfo(float).eps * np.abs(sizes).max()
     if sizes[0] < -level:
         raise NotPositiveDefinite(f"{name} must be positive semidefinite, but it has negative eigenvalues")
     kept = sizes > level
-    return Q[:, kept] * np.sqrt(sizes[kept]), Q[:, ~kept]
+    return Q[:, kept] * np.sqrt(sizes[kept]) / d[:, None], d[:, None] * Q[:, ~kept]
 
 
 def _is_clearly_definite(M: Array) -> bool:
@@ -105,7 +115,7 @@ def _is_clearly_definite(M: Array) -> bool:
 def _is_clear(L: Array) -> bool:
     """Is L Lᴴ clear of singular?"""
     n, rank = L.shape
-    return rank == n and bool(norm(L[:, 0]) > math.sqrt(CLEAR_OF_SINGULAR) * norm(L[:, -1]))
+    return rank == n and _is_clearly_definite(L @ L.conj().T)
 
 
 def _clear_of_eigenvalues(A: Array, M: Array, sigma: float) -> tuple[float, Array]:

@@ -245,8 +245,9 @@ def _surveyed(survey: Survey, count: int, reason: Reason) -> Verdict:
     if reason is Reason.MISSED:
         return Verdict("unchecked", "a Lanczos survey shows that a pair was missed")
     checked = min(count, survey.bounds.size)
+    pairs = "the first pair is" if checked == 1 else f"the first {checked} pairs are"
     return Verdict(
         "unchecked",
-        f"completeness was not proved; the first {checked} pairs are consistent with the lower bounds of a Lanczos "
+        f"completeness was not proved; {pairs} consistent with the lower bounds of a Lanczos "
         f"survey of {survey.bounds.size} steps",
     )

@@ -15,7 +15,7 @@ from ..linalg.reductions import norms
 from ..linalg.rounding import ROUNDING_UNITS
 from ..methods.setup import Setup
 from ..planning.costs import check_fits
-from ..problem.factorise import shifted_factor
+from ..problem.factorise import counting_factor
 from ..problem.operator import plus
 from ..problem.products import Products
 from ..solvers.estimate import inverse_norm
@@ -93,7 +93,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
         # where another matrix was factorised, there is enough memory for such a factor
         if K.matrix is not None and not isinstance(known, (SparseFactor, SparseShifted)):
             check_fits(K, "A − τB")
-        factor = shifted_factor(K, known)
+        factor = counting_factor(K, known)
         return factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR * widening else None
     except (ZeroDivisionError, MemoryError):
         return None

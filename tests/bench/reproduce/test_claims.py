@@ -1,6 +1,7 @@
 """The claims of the paper, judged by numbers that are known: its own, and others."""
 
 import math
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -112,11 +113,24 @@ class TestFewStarts:
             said = {row[2].below for row in table.rows if row[2].text != "not measured"}
             assert said == {beside, "quick run, but starts play no part" if table is quick else ""}
 
+    @pytest.mark.parametrize(("target", "measured"), [("table1", True), ("table1", False), ("claims", True)])
+    def test_a_page_that_counts_claims_lists_them(self, target, measured, tmp_path):
+        results = Results(self.judged(2).cells if measured else {})
+        found = sections.sections(target, results, (), 0, tmp_path, {})
+        listed = [block for section in found if section.title == "Claims" for block in section.blocks]
+        counted = re.search(r"Of (\d+) claims", " ".join(sections.summary(results)))
+        assert bool(listed) == bool(counted) == measured
+        if listed:
+            words = [row[2].text for row in listed[0].rows]
+            assert len(words) - words.count("not measured") == int(counted[1])
+            assert ("not measured" in words) == (target == "claims")
+
     def test_the_head_says_so(self):
         origin = provenance("splitmerge reproduce all", 0) | {"processes": 2, "threads": 1}
         head = sections.facts(self.judged(2), 2, origin)
         assert head["Starts"] == "2 per problem, a quick run; the paper has 100"
         assert "Split-Merge Revisited" in head["Paper"]
+        assert head["Paper"].endswith("arXiv:2507.02389")
         assert head["Machine"].startswith(origin["processor"])
         assert head["Date"] == origin["date"]
         assert sections.facts(self.judged(100), 100, origin)["Starts"] == "100 per problem; the paper has 100"

@@ -14,6 +14,7 @@ from PIL import Image
 import splitmerge as sm
 from commands import command, environment, listen, refused
 from splitmerge.bench.reproduce import reproduce, table1
+from splitmerge.bench.reproduce.run import measured
 from splitmerge.cli import main
 
 TIMES = ("seconds", "setup", "date", "command")
@@ -163,6 +164,14 @@ def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(tmp_path, how):
     stopped, whole = (rows(tmp_path / folder / "trials.csv") for folder in ("stopped", "whole"))
     assert len(whole) == 4 * 10 * len(table1.NAMES)
     assert without_times(stopped) == without_times(whole)
+
+
+def test_the_date_is_that_of_the_measurements():
+    parts = [{"provenance": {"date": f"2026-01-0{day} 10:00:00 UTC"}} for day in (3, 2, 3)]
+    today = {"date": "2026-02-01 10:00:00 UTC"}
+    assert measured(parts[:1], today) == "2026-01-03 10:00:00 UTC"
+    assert measured(parts, today) == "2026-01-02 10:00:00 UTC to 2026-01-03 10:00:00 UTC"
+    assert measured([], today) == today["date"]
 
 
 def test_mistakes_are_told_before_the_work(tmp_path, capsys, monkeypatch):

@@ -29,8 +29,9 @@ def setup_of(values, k=1, target=Target.LARGEST):
 class TestDecided:
     """Two pairs, 10 and 9, and the Ritz values of a probe of their complement."""
 
-    def decided(self, others, errors, steps, start=1000, low=-math.inf, high=9.0):
+    def decided(self, others, errors, steps, start=1000, low=-math.inf, high=9.0, *, blind=True):
         search = ThickRestart(setup_of(HIDDEN, 2))
+        search.blind = blind
         search.values = np.r_[10.0, 9.0, others]
         search.errors = np.r_[0.0, 0.0, errors]
         search.basis.products = start + steps
@@ -55,6 +56,14 @@ class TestDecided:
 
     def test_as_many_steps_as_the_search_took_have_seen_as_much(self):
         assert self.decided([8.0, 1.0], [0.0, 0.0], 14, start=14)
+
+    def test_a_search_from_a_given_start_has_seen_nothing(self):
+        assert not self.decided([8.0, 1.0], [1e-3, 1e-3], 14, start=1, blind=False)
+        assert self.decided([8.0, 1.0], [1e-3, 1e-3], 60, start=1, blind=False)
+
+    def test_beside_a_given_start_a_converged_pair_decides(self):
+        assert self.decided([8.0, 1.0], [1e-8, 1e-8], 14, start=1, blind=False)
+        assert not self.decided([8.0, 1.0], [1e-6, 1e-8], 14, start=1, blind=False)
 
     def test_both_ends(self):
         assert not self.decided([8.0, 1.0], [0.0, 0.6], 2000, low=0.5)

@@ -218,6 +218,14 @@ class TestCosts:
         cheap, dear = ours.resume(A, B), theirs.resume(A, B)
         assert cheap.counts.monitoring.A_products < dear.counts.monitoring.A_products
 
+    @pytest.mark.parametrize(("question", "trusted"), [({}, True), ({"which": "smallest"}, False)])
+    def test_vectors_for_the_other_end_are_not_trusted(self, path, question, trusted):
+        """They are nearly orthogonal to those that are wanted."""
+        A, B = sm.gallery.synthetic_pair(60, kappa_B=10, rng=0)
+        _, loaded = left_behind(path, A, B, method=sm.Power(), tol=1e-6)
+        start = loaded._start({"which": "largest", "sigma": None, "A": A} | question)
+        assert start.trusted is trusted
+
     def test_explained(self, path):
         sol = sm.solve(*SPARSE, 3, rng=0, checkpoint=path)
         assert figures_of(sol, "CHECKPOINT")["written"] == 1

@@ -54,6 +54,13 @@ def test_all_is_there(asked):
     assert html.count("○") == 1
 
 
+@pytest.mark.parametrize(("values", "shown"), [([1.0, 2.0, 3.0], False), ([1.0, 1.0, 3.0], True)])
+def test_clusters_have_a_column_where_there_are_some(values, shown):
+    html = sm.solve(np.diag(values), k=3)._repr_html_()
+    assert ("cluster</th>" in html) == shown
+    assert html.count("<td") == 3 * (5 if shown else 4)
+
+
 def test_rows_beyond_the_first_are_counted():
     html = sm.solve(GRID, k=50, rng=0)._repr_html_()
     assert html.count("<tr>") == 1 + MAX_ROWS + 1

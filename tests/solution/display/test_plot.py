@@ -83,6 +83,11 @@ class TestSpectrum:
         assert [text.get_text() for text in axes.get_legend().get_texts()] == ["cluster of 2", "cluster of 2"]
         axes.figure.canvas.draw()
 
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_clusters_are_in_the_order_of_the_pairs(self, which):
+        axes = sm.solve(np.diag([1.0, 1.0, 2.0, 2.0]), k=4, which=which).plot("spectrum")
+        assert [c[0].get_xdata().tolist() for c in axes.containers] == [[1, 2], [3, 4]]
+
     def test_errors_that_are_not_known(self, sol):
         axes = replace(sol, error_bounds=np.full(4, np.inf)).plot("spectrum")
         assert not axes.containers

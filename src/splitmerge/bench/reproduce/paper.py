@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 TITLE = "Split-Merge Revisited: A Scalable Approach to Generalized Eigenvalue Problems"
 AUTHORS = "Xiaozhi Liu and Yong Xia"
+ARXIV = "arXiv:2507.02389"
 
 
 class Row(NamedTuple):

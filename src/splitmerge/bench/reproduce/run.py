@@ -104,7 +104,7 @@ def reproduce(
         summary(results),
         tuple(sections(target, results, sources, seed, folder, origin)),
         {**origin, "parts": _origins(parts)},
-        facts(results, trials, origin),
+        facts(results, trials, {**origin, "date": measured(parts, origin)}),
     )
     return Outcome(results, report, _write(Outcome(results, report, ()), parts, folder, origin))
 
@@ -147,12 +147,19 @@ def _jobs(
     return jobs
 
 
+def measured(parts: Sequence[Mapping[str, Any]], origin: Mapping[str, Any]) -> str:
+    """When the parts were measured, which may have been before this run, or in several."""
+    dates = sorted({str(part["provenance"]["date"]) for part in parts}) or [str(origin["date"])]
+    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
+
 def _origins(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The runs that the saved jobs come from; several if a run was resumed."""
     runs: dict[str, int] = {}
     for part in parts:
         origin = part["provenance"]
-        name = f"{origin.get('date', '')}, {origin.get('processes', '')} processes: {origin.get('command', '')}"
+        processes = origin.get("processes", 1)
+        name = f"{origin.get('date', '')}, {processes} process{'es' * (processes != 1)}: {origin.get('command', '')}"
         runs[name] = runs.get(name, 0) + 1
     return {f"run {number}": f"{count} parts, {name}" for number, (name, count) in enumerate(runs.items(), 1)}
 

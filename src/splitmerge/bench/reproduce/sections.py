@@ -11,7 +11,7 @@ import numpy as np
 from ..measure import SINE_TOLERANCE
 from ..report import Block, Picture, Plot, Section, Series, Text
 from . import claims, contests, figures, lapla, table1
-from .paper import AUTHORS, TITLE, TRIALS
+from .paper import ARXIV, AUTHORS, TITLE, TRIALS
 from .results import Results
 
 
@@ -38,7 +38,7 @@ def facts(results: Results, trials: int, origin: Mapping[str, Any]) -> dict[str,
     machine = f"{origin['processor']}, {origin['cores']} cores, {origin['platform']}"
     processes, threads = origin["processes"], origin["threads"]
     return {
-        "Paper": f"{AUTHORS}: {TITLE}",
+        "Paper": f"{AUTHORS}: {TITLE}, {ARXIV}",
         "Starts": f"{trials} per problem{quick}; the paper has {TRIALS}",
         "Machine": machine,
         "Run by": f"{processes} process{'es' * (processes != 1)} of {threads} BLAS thread{'s' * (threads != 1)}, "
@@ -58,8 +58,9 @@ def sections(
 ) -> list[Section]:
     """The sections of the report for `target`; also draws and saves the figures."""
     found = []
-    if target in ("claims", "all"):
-        found.append(Section("Claims", (claims.table(results),)))
+    judged = claims.table(results, every=target in ("claims", "all"))
+    if judged.rows:
+        found.append(Section("Claims", (judged,)))
     if results.cells:
         found.append(Section("Table 1: synthetic pairs", tuple(table1.blocks(results.cells))))
     if target in ("figure1", "all"):

@@ -238,7 +238,8 @@ def _products(summary: Summary, gains: Gains) -> Table:
         *(Column(name, WHY[name]) for name in counted),
         Column("speed-up", "products with A of Power over those of Split-Merge; the paper's, in time, below"),
     )
-    return Table("Products with A; solves with B in small print", columns, tuple(rows), "table1-products")
+    caption = "Products with A; in small print solves with B, and the paper's speed-up in time"
+    return Table(caption, columns, tuple(rows), "table1-products")
 
 
 def _count(number: float) -> str:

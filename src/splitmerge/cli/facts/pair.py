@@ -18,7 +18,7 @@ from ...planning.costs import fits
 from ...planning.plan import Plan
 from ...preparation.solver import attached
 from ...problem.adapt import adapt
-from ...problem.factorise import factorise, shifted_factor
+from ...problem.factorise import counting_factor, factorise
 from ...problem.operator import Operator, plus
 from ...problem.pencil import Pencil
 from ...problem.problem import Problem
@@ -98,7 +98,7 @@ def _counted(op: Operator) -> Definite:
 def _count(op: Operator) -> int | None:
     """The number of negative eigenvalues; None if the shifted matrix is numerically singular."""
     try:
-        return shifted_factor(op).negative
+        return counting_factor(op).negative
     except ZeroDivisionError:
         return None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...typing import Array
 
 
@@ -19,3 +21,8 @@ def unseen_distance(steps: int, n: int, spread: float) -> float:
     """
     root = math.log(1.648e3 * math.sqrt(n)) / (2 * steps - 1)
     return spread * root**2 / (1 - root**2) if root < 1 else math.inf
+
+
+def unless_converged(values: Array, errors: Array, goal: float, unseen: float) -> Array:
+    """The residual norms, but at least `unseen` where they are above this fraction of the values."""
+    return np.where(errors <= goal * np.abs(values), errors, np.maximum(errors, unseen))

@@ -15,7 +15,7 @@ from ...typing import Array
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
 from .basis import CONTINUED_ROOM, Basis
-from .probe import outside, unseen_distance
+from .probe import outside, unless_converged, unseen_distance
 from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
@@ -182,8 +182,7 @@ class ThickRestart(SubspaceIteration):
         if worst < 0.9 * self.best[0]:
             self.best = worst, self.advances
         if self.transform.direct:
-            shift = basis.shift
-            self.scale = self.scale.moved(shift, basis.radius)
+            self.scale = self.scale.moved(basis.shift, basis.radius)
 
     def _restart(self) -> None:
         basis = self.basis
@@ -273,7 +272,8 @@ class ThickRestart(SubspaceIteration):
         """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
 
         No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm
-        and, until the probe has made as many products as the search, what so few steps may not have seen.
+        and what so few steps may not have seen, until it has made as many products as a search from a random vector, or
+        beside a given start has converged.
         """
         basis, k = self.basis, self.k
         if basis.complete:
@@ -301,8 +301,11 @@ class ThickRestart(SubspaceIteration):
         values, errors = self.values[k:], self.errors[k:]
         top, bottom = int(np.argmax(values)), int(np.argmin(values))
         steps = basis.products - start
-        unseen = unseen_distance(steps, self.transform.n, values[top] - values[bottom]) if steps < start else 0.0
-        doubt = np.maximum(errors, unseen)
+        unseen = unseen_distance(steps, self.transform.n, float(values[top] - values[bottom]))
+        if self.blind:
+            doubt = np.maximum(errors, unseen) if steps < start else errors
+        else:
+            doubt = unless_converged(values, errors, self.goal or basis.eps**0.5, unseen)
         above = values[top] + doubt[top] > high and doubt[top] > slack.high
         below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack.low
         return bool(basis.complete or (steps >= MIN_PROBE_STEPS and not (above or below)))

@@ -74,6 +74,8 @@ class Lobpcg(SubspaceIteration):
         # the least residual so far, and at which step it was
         self.best = (math.inf, 0)
         self.exhausted = False
+        # is the start a random vector?
+        self.blind = not setup.given
         # the smallest eigenvectors are smooth, those of a complement need not be
         self.smooth = setup.smooth and fixed is None
 
@@ -196,7 +198,8 @@ class Lobpcg(SubspaceIteration):
     def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from random vectors: is there a value larger by over `slack`?
 
-        No, once the best Ritz value of the complement plus its error is not larger.
+        No, once the best Ritz value of the complement has converged, or its sum with its error is not larger. That sum
+        is not enough beside a given start: close to it, the vectors that converge last may hide a larger one.
         """
         k = self.k
         if self.products.n <= k + 3:
@@ -213,7 +216,8 @@ class Lobpcg(SubspaceIteration):
                 if top > edge + slack.high:
                     self.launch(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
                     return True
-                if other.exhausted or (step >= MIN_PROBE_STEPS and (top + error < edge or error <= slack.high)):
+                converged = error <= max(slack.high, (self.goal or self.products.eps**0.5) * abs(top))
+                if other.exhausted or (step >= MIN_PROBE_STEPS and (converged or (self.blind and top + error < edge))):
                     return False
                 next(steps)
         return None

@@ -37,8 +37,10 @@ def as_html(solution: Solution) -> str:
 
 def _table(solution: Solution) -> str:
     drawn = len(solution.history) > 0
-    head = "".join(f'<th style="{CELL};font-weight:bold">{name}</th>' for name in HEAD)
     digits, labels = digits_of(solution), solution.clusters.tolist()
+    # a column of dashes only takes room, which a phone does not have
+    shown = len(HEAD) if len(set(labels)) < len(labels) else len(HEAD) - 1
+    head = "".join(f'<th style="{CELL};font-weight:bold">{name}</th>' for name in HEAD[:shown])
     columns = (solution.eigenvalues, solution.error_bounds, solution.residuals)
     rows = []
     for pair, numbers in enumerate(zip(*(column[:MAX_ROWS].tolist() for column in columns), strict=True)):
@@ -46,10 +48,10 @@ def _table(solution: Solution) -> str:
         spot = f'<span style="color:{colour_of(pair)}">●</span>' if drawn else ""
         cluster = str(labels[pair]) if labels.count(labels[pair]) > 1 else "–"
         cells = (f"{spot} {pair + 1}", f"{value:#.{digits}g}", short(bound), short(residual), cluster)
-        rows.append("".join(f'<td style="{CELL}">{cell}</td>' for cell in cells))
+        rows.append("".join(f'<td style="{CELL}">{cell}</td>' for cell in cells[:shown]))
     left = solution.eigenvalues.size - MAX_ROWS
     if left > 0:
-        rows.append(f'<td style="{CELL}" colspan="{len(HEAD)}">and {left:,} more</td>')
+        rows.append(f'<td style="{CELL};text-align:left" colspan="{shown}">and {left:,} more</td>')
     body = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
     table = f'<table style="border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit">{body}</table>'
     return f'<div style="overflow-x:auto;max-width:100%">{table}</div>'

@@ -76,8 +76,7 @@ def _spectrum(solution: Solution, ax: Any, beside: dict[str, Any]) -> None:
     """Values with their error bounds; those of one cluster have one colour, those without a bound a hollow mark."""
     values, bounds, labels = solution.eigenvalues, solution.error_bounds, solution.clusters
     pairs, known = np.arange(1, values.size + 1), np.isfinite(bounds)
-    names, sizes = np.unique(labels, return_counts=True)
-    shared = names[sizes > 1].tolist()
+    shared = [label for label in dict.fromkeys(labels.tolist()) if np.sum(labels == label) > 1]
     for place, label in enumerate([None, *shared]):
         chosen = ~np.isin(labels, shared) if label is None else labels == label
         colour = "C0" if label is None else f"C{1 + (place - 1) % 9}"

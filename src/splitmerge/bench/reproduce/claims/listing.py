@@ -10,11 +10,13 @@ from .judgement import MARKS
 CLAIMS = (*table1.CLAIMS, *lapla.CLAIMS, *theory.CLAIMS)
 
 
-def table(results: Results) -> Table:
-    """A table of the claims and their judgements, for the report."""
+def table(results: Results, *, every: bool = True) -> Table:
+    """A table of the claims and their judgements, for the report; without `every`, of those that were measured."""
     rows = []
     for number, claim in enumerate(CLAIMS, 1):
         judgement = claim.judged(results)
+        if judgement.word == "not measured" and not every:
+            continue
         beside = "" if judgement.word == "not measured" else claim.beside(results)
         rows.append(
             (
@@ -27,4 +29,5 @@ def table(results: Results) -> Table:
         )
     names = ("the paper says", "here", "figures", "why")
     columns = (Column("no."), *(Column(name, numeric=False) for name in names))
-    return Table("Every claim of the paper, judged by our measurements", columns, tuple(rows), "claims")
+    which = "Every claim of the paper" if every else "The claims that this run measures"
+    return Table(f"{which}, judged by our measurements", columns, tuple(rows), "claims")
