@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import cca, discriminants, overhead, peers
+from . import cca, discriminants, overhead, peers, sliced
 from .sparse import parts as sparse
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "sparse": sparse.main,
     "cca": cca.main,
     "discriminants": discriminants.main,
+    "sliced": sliced.main,
 }
 
 

@@ -18,14 +18,15 @@ pixels, digits = load_digits(return_X_y=True)
 X, Y = pixels[:, :32], pixels[:, 32:]
 
 # %%
-# Some pixels are always blank, so that the covariances are singular. A ridge makes them definite. The estimator has
-# scikit-learn's conventions; correlations on rows that it has not seen tell what is more than chance.
+# Some pixels are always blank, so that the covariances are singular; without a ridge they would be left out with a
+# warning. The estimator has scikit-learn's conventions; correlations on rows that it has not seen tell what is more
+# than chance.
 
 train = np.random.default_rng(0).permutation(len(X)) % 2 == 0
 cca = CCA(n_components=6, ridge=1.0, scale=False).fit(X[train], Y[train])
-kept = [np.corrcoef(u, v)[0, 1] for u, v in zip(*(s.T for s in cca.transform(X[~train], Y[~train])), strict=True)]
+kept = cca.correlations(X[~train], Y[~train])
 print("correlations, rows of the fit:", cca.correlations_.round(3))
-print("correlations, new rows:       ", np.round(kept, 3))
+print("correlations, new rows:       ", kept.round(3))
 print(cca.route_)
 
 # %%

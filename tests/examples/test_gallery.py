@@ -93,7 +93,7 @@ def sir(found):
 
 
 def csp(found):
-    np.testing.assert_allclose(found["sol"].eigenvalues, found["csp"].eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(found["sol"].eigenvalues, found["csp"].eigenvalues_[:2], rtol=1e-10)
     assert found["by_csp"] > found["by_power"]
 
 

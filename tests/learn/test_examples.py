@@ -22,7 +22,7 @@ def run(name, folder, *options):
 def test_csp_sees_which_hand_area_fell_silent(tmp_path, capsys):
     found = run("csp", tmp_path)
     assert found["rank"] == 30
-    np.testing.assert_allclose(found["eigenvalues"], [0.6570, 0.3551], atol=1e-4)
+    np.testing.assert_allclose(found["eigenvalues"], [0.6532, 0.3491], atol=1e-4)
     np.testing.assert_allclose([found["by_csp"], found["by_channels"]], [0.87, 0.67], atol=0.021)
     assert "accuracy on new trials: 87% with CSP" in capsys.readouterr().out
 

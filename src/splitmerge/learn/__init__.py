@@ -15,6 +15,8 @@ _PACKAGES = {
     "Harmonics": "harmonic",
     "LinearDiscriminantAnalysis": "discriminant",
     "MCCA": "cca",
+    "PrincipalHessianDirections": "sliced",
+    "SPoC": "csp",
     "SlicedAverageVariance": "sliced",
     "SlicedInverseRegression": "sliced",
     "View": "data",

@@ -29,11 +29,11 @@ def theirs(**options):
     return TheirCCA(n_components=2, max_iter=5000, tol=1e-12, **options).fit(X, Y)
 
 
-@TABLE.checks("`CCA(n_components, scale)`", "`CCA(max_iter, tol)`")
+@TABLE.checks("`CCA(n_components, scale, max_iter, tol, copy)`")
 @pytest.mark.parametrize("scale", [True, False])
 def test_cca(scale):
     x, y = theirs(scale=scale).transform(X, Y)
-    ours = CCA(n_components=2, scale=scale, tol=1e-10).fit(X, Y)
+    ours = CCA(n_components=2, scale=scale, max_iter=5000, tol=1e-10, copy=False).fit(X, Y)
     np.testing.assert_allclose(ours.correlations_, [np.corrcoef(x[:, i], y[:, i])[0, 1] for i in (0, 1)], rtol=1e-6)
     np.testing.assert_allclose(directions(ours.transform(X)), directions(x), atol=1e-5)
 
@@ -49,12 +49,14 @@ def test_cca_attributes():
     assert abs(directions(other.x_weights_) - directions(other.x_rotations_)).max() > 0.01
 
 
-@TABLE.checks("`coef_`, `predict`")
+@TABLE.checks("`coef_`, `intercept_`, `predict`")
 def test_cca_prediction():
     ours, other = CCA(n_components=2).fit(X, Y), theirs()
     scores = other.transform(X)
     fit = scores @ np.linalg.lstsq(scores, Y - Y.mean(axis=0))[0] + Y.mean(axis=0)
     np.testing.assert_allclose(ours.predict(X), fit, atol=1e-5)
+    np.testing.assert_allclose((X - X.mean(axis=0)) @ ours.coef_.T + ours.intercept_, fit, atol=1e-5)
+    np.testing.assert_allclose(ours.intercept_, other.intercept_)
     assert ((ours.predict(X) - Y) ** 2).sum() < ((other.predict(X) - Y) ** 2).sum()
 
 
@@ -64,13 +66,12 @@ def test_only_ours():
     assert MCCA(n_components=2).fit([X, Y]).eigenvalues_.shape == (2,)
 
 
-ROW = "`LinearDiscriminantAnalysis(solver, shrinkage, priors, n_components)`"
-
-
-@TABLE.checks(ROW, "`store_covariance`, `tol`")
+@TABLE.checks("`LinearDiscriminantAnalysis(solver, shrinkage, …)`")
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
 @pytest.mark.parametrize(
     "options",
     [
+        {},
         {"shrinkage": "auto"},
         {"shrinkage": 0.3},
         {"priors": [0.2, 0.3, 0.5]},
@@ -78,12 +79,17 @@ ROW = "`LinearDiscriminantAnalysis(solver, shrinkage, priors, n_components)`"
         {"store_covariance": True, "tol": 1e-5},
     ],
 )
-def test_lda(options):
-    other = TheirLDA(solver="eigen", **options).fit(WINE, CULTIVAR)
-    ours = LinearDiscriminantAnalysis(**options).fit(WINE, CULTIVAR)
+def test_lda(solver, options):
+    if solver == "svd" and "shrinkage" in options:
+        for kind in (TheirLDA, LinearDiscriminantAnalysis):
+            with pytest.raises(NotImplementedError, match="shrinkage not supported"):
+                kind(solver, **options).fit(WINE, CULTIVAR)
+        return
+    ours, other = (kind(solver, **options).fit(WINE, CULTIVAR) for kind in (LinearDiscriminantAnalysis, TheirLDA))
     np.testing.assert_allclose(ours.predict_proba(WINE), other.predict_proba(WINE), atol=1e-9)
-    if "store_covariance" in options:
-        np.testing.assert_allclose(ours.covariance_, other.covariance_, rtol=1e-9)
+    assert hasattr(ours, "covariance_") == hasattr(other, "covariance_")
+    if hasattr(other, "covariance_"):
+        np.testing.assert_allclose(ours.covariance_, other.covariance_, atol=1e-9 * abs(other.covariance_).max())
     assert ours.route_
 
 

@@ -114,7 +114,8 @@ def test_scores_signs_and_loadings():
     # all four columns of Y are spanned
     assert np.allclose(cca.inverse_transform(x, y)[1], Y)
     assert np.allclose(cca.predict(X), LinearRegression().fit(X, Y).predict(X))
-    assert np.allclose(X @ cca.coef_.T + cca.intercept_, cca.predict(X))
+    assert np.allclose((X - X.mean(axis=0)) @ cca.coef_.T + cca.intercept_, cca.predict(X))
+    np.testing.assert_array_equal(cca.intercept_, cca._y_mean)
     assert np.allclose(cca.correlations(X, Y), cca.correlations_)
     assert cca.score(X, Y) == pytest.approx(LinearRegression().fit(X, Y).score(X, Y))
 
@@ -154,8 +155,9 @@ class TestPartialFit:
 
     def test_too_few_rows_are_told_when_it_matters(self):
         early = CCA(2).partial_fit(X[:4], Y[:4])
-        with pytest.raises(ValueError, match="only 4 samples"):
+        with pytest.warns(UserWarning, match="only 4 samples.*correlations are close to 1") as told:
             early.transform(X)
+        assert len(told) == 2
         with pytest.raises(ValueError, match="y has 3 columns"):
             early.partial_fit(X, Y[:, :3])
         assert early.partial_fit(X, Y).transform(X).shape == (300, 2)
@@ -226,13 +228,23 @@ class TestBadInput:
         bad = np.hstack([X, np.full((300, 1), 0.1)])
         for scale in (True, False):
             with pytest.raises(ValueError, match=r"X has 1 constant column \(6\).*ridge"):
-                CCA(solver=solver, scale=scale).fit(bad, Y)
+                CCA(solver=solver, scale=scale, b_policy="error").fit(bad, Y)
+            with pytest.warns(UserWarning, match=r"X has 1 constant column \(6\): 1 of 7 dimensions were left out"):
+                found = CCA(solver=solver, scale=scale, random_state=0).fit(bad, Y)
+            without = CCA(scale=scale).fit(X, Y)
+            assert np.allclose(found.correlations_, without.correlations_, rtol=0, atol=1e-12)
+            assert np.allclose(found.x_rotations_, np.vstack([without.x_rotations_, [[0, 0]]]), atol=1e-7)
+            assert np.allclose(found.predict(bad), without.predict(X), atol=1e-6)
         ridged = CCA(ridge=0.1, solver=solver, random_state=0).fit(bad, Y)
         assert np.allclose(ridged.correlations_, CCA(ridge=0.1).fit(X, Y).correlations_, rtol=0, atol=1e-12)
 
     @pytest.mark.parametrize("solver", ["formed", "operators"])
     def test_more_columns_than_rows(self, solver):
         with pytest.raises(ValueError, match=r"n_features = 6.*only 6 samples.*ridge"):
+            CCA(solver=solver, b_policy="error").fit(X[:6], Y[:6])
+        few = "only 6 samples with positive weight"
+        told = pytest.warns(UserWarning, match=few) if solver == "formed" else pytest.raises(ValueError, match=few)
+        with told:
             CCA(solver=solver).fit(X[:6], Y[:6])
         found = CCA(ridge=0.01, solver=solver, random_state=0).fit(X[:6], Y[:6])
         assert np.isfinite(found.transform(X)).all()
@@ -242,12 +254,30 @@ class TestBadInput:
     def test_dependent_columns_by_policy(self, policy, scale):
         bad = np.hstack([X, X[:, :2] @ [[1], [1]], np.full((300, 1), 0.1)])
         with pytest.raises(ValueError, match="b_policy"):
-            CCA(scale=scale).fit(bad[:, :-1], Y)
+            CCA(scale=scale, b_policy="error").fit(bad[:, :-1], Y)
         mended = CCA(3, b_policy=policy, scale=scale).fit(bad, Y)
         assert np.allclose(mended.correlations_, oracle(X, Y)[:3], rtol=0, atol=1e-10)
         assert np.allclose(mended.transform(X=bad), CCA(3).fit(X, Y).transform(X), atol=1e-6)
         assert mended.b_report_[0].dropped == (2 if policy == "restrict" else 0)
         assert mended.b_report_[1].ridge == 0 == mended.b_report_[1].dropped
+
+    def test_dependent_columns_are_left_out(self):
+        bad = np.hstack([X, X[:, :2] @ [[1], [1]]])
+        with pytest.warns(UserWarning, match="columns of X are linearly dependent.*1 of 7 dimensions were left out"):
+            found = CCA(3).fit(bad, Y)
+        assert np.allclose(found.correlations_, oracle(X, Y)[:3], rtol=0, atol=1e-10)
+        assert np.allclose(found.transform(bad), CCA(3).fit(X, Y).transform(X), atol=1e-6)
+
+    def test_fewer_components_than_asked_for(self):
+        """The rank of y is 1 though it has two columns."""
+        twice = Y[:, [0, 0]]
+        with pytest.warns(UserWarning, match="columns of y are linearly dependent"):
+            found = CCA(2).fit(X, twice)
+        assert found.n_components_ == 1 == len(found.correlations_) == len(found.n_iter_)
+        assert found.transform(X).shape == (300, 1)
+        assert np.allclose(found.predict(X), LinearRegression().fit(X, twice).predict(X))
+        with pytest.raises(ValueError, match="upper bound is 1"):
+            CCA(2, b_policy="restrict").fit(X, twice)
 
     def test_dependent_columns_in_a_search(self):
         with pytest.raises(ValueError, match="give a ridge"):
@@ -264,7 +294,7 @@ class TestBadInput:
         assert np.allclose(short.predict(X[:4]), Y[:4, 0])
 
     def test_too_many_components(self):
-        with pytest.raises(ValueError, match=r"n_components is 5.*X: 6, y: 4"):
+        with pytest.raises(ValueError, match=r"upper bound is 4. Got 5 instead.*X: 6, y: 4"):
             CCA(5).fit(X, Y)
         with pytest.raises(ValueError, match="n_components is 0"):
             CCA(0).fit(X, Y)
@@ -280,7 +310,7 @@ class TestBadInput:
             CCA().fit(X, Y[:-1])
         with pytest.raises(ValueError, match="only 1 sample with positive weight"):
             CCA().fit(X, Y, np.eye(300)[0])
-        with pytest.raises(ValueError, match="y is constant"):
+        with pytest.raises(ValueError, match=r"y has 1 constant column .*no correlations"):
             CCA().fit(X, np.ones(300))
         with pytest.raises(ValueError, match="b_policy is 'drop'"):
             CCA(b_policy="drop").fit(X, Y)
@@ -314,7 +344,9 @@ class TestWideViews:
         whole = CCA(2, b_policy="restrict").fit(X, Y[:, 0])
         monkeypatch.setattr("splitmerge.learn.covariance.choice.MIN_REDUCED_COLUMNS", 0)
         with pytest.raises(ValueError, match="only 40 samples"):
-            CCA().fit(X, Y)
+            CCA(b_policy="error").fit(X, Y)
+        with pytest.warns(UserWarning, match="X has 90 columns.*only 40 samples.*51 of 90 dimensions were left out"):
+            assert np.allclose(CCA().fit(X, Y).correlations_, 1)
         found = CCA(2, b_policy="restrict").fit(X, Y)
         assert np.allclose(found.correlations_, 1)
         assert found.b_report_[0].rank == 39

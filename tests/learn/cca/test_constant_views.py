@@ -1,5 +1,7 @@
 """Views without variance or without correlation: the same from covariance matrices and from products with the data."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -70,3 +72,49 @@ def test_constant_view_among_several(solver, name):
     two = CCA(1, ridge=RIDGE).fit(X, Y)
     np.testing.assert_allclose(mcca.eigenvalues_, two.correlations_, atol=1e-8)
     np.testing.assert_allclose(mcca.rotations_[2], 0, atol=1e-8)
+
+
+BAD = {
+    "not a number": np.where(Y > 1, np.nan, Y),
+    "infinite": np.where(Y > 1, np.inf, Y),
+    "overflow": Y * 1e200,
+    "no column varies": np.zeros((80, 4)),
+    "one constant column": np.full(80, 0.1),
+    "wide and zero": np.zeros((80, 110)),
+}
+POLICIES = ["warn", "error", "restrict"]
+
+
+@each_solver
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("scale", [True, False])
+def test_views_that_have_no_answer_are_refused(name, policy, solver, scale, monkeypatch):
+    """With a sentence that names the view, in a fit and in a partial fit."""
+    monkeypatch.setattr("splitmerge.learn.covariance.choice.MIN_REDUCED_COLUMNS", 100)
+    view = BAD[name]
+    table = view if view.ndim == 2 else view[:, None]
+    options = {"solver": solver, "b_policy": policy, "scale": scale, "random_state": 0}
+    told = r"y |Input y|X\[1\] |view 1 |b_policy='restrict' needs the covariances as matrices"
+    with pytest.raises(ValueError, match=told):
+        CCA(1, **options).fit(X, view)
+    with pytest.raises(ValueError, match=told):
+        MCCA(1, **options).fit([X, table, Y])
+    with pytest.raises(ValueError, match=told):
+        _ = CCA(1, **options).partial_fit(X, view).correlations_
+    with pytest.raises(ValueError, match=told):
+        _ = MCCA(1, **options).partial_fit([X, table, Y]).eigenvalues_
+
+
+@each_solver
+@pytest.mark.parametrize("options", [{}, {"ridge": RIDGE}, {"c": 0.5}, {"c": 1.0}, {"center": False, "ridge": RIDGE}])
+def test_a_view_with_zero_columns_has_finite_results(options, solver):
+    view = np.hstack([Y[:, :2], np.zeros((80, 2))])
+    told = pytest.warns(UserWarning, match="y has 2 constant") if not options else contextlib.nullcontext()
+    with told:
+        cca = CCA(2, solver=solver, random_state=0, **options).fit(X, view)
+    expected = CCA(2, **options).fit(X, Y[:, :2])
+    np.testing.assert_allclose(cca.correlations_, expected.correlations_, atol=1e-8)
+    np.testing.assert_allclose(cca.coef_[:2], expected.coef_, atol=1e-6)
+    np.testing.assert_allclose(cca.coef_[2:], 0, atol=1e-12)
+    np.testing.assert_allclose(cca.y_weights_[2:], 0, atol=1e-8)

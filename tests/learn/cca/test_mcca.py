@@ -97,16 +97,19 @@ def test_bad_input():
         MCCA().fit([VIEWS[0], VIEWS[1][:-1]])
     with pytest.raises(ValueError, match=r"X\[1\] contains NaN"):
         MCCA().fit([VIEWS[0], VIEWS[1] * np.nan])
+    constant = [VIEWS[0], np.hstack([VIEWS[1], np.ones((200, 1))]), VIEWS[2]]
     with pytest.raises(ValueError, match="view 1 has 1 constant column"):
-        MCCA().fit([VIEWS[0], np.hstack([VIEWS[1], np.ones((200, 1))]), VIEWS[2]])
-    with pytest.raises(ValueError, match="n_components is 13"):
+        MCCA(b_policy="error").fit(constant)
+    with pytest.warns(UserWarning, match="view 1 has 1 constant column"):
+        assert np.allclose(MCCA().fit(constant).eigenvalues_, MCCA().fit(VIEWS).eigenvalues_)
+    with pytest.raises(ValueError, match=r"upper bound is 12\. Got 13"):
         MCCA(13).fit(VIEWS)
     with pytest.raises(ValueError, match="views has 11 columns, but X has 12"):
         MCCA(views=[3, 4, 4]).fit(np.hstack(VIEWS))
     with pytest.raises(ValueError, match="each column in one view only"):
         MCCA(views=[[0, 1], [1, 2]]).fit(np.hstack(VIEWS))
     fitted = MCCA().fit(VIEWS)
-    with pytest.raises(ValueError, match="2 views, but 3 were fitted"):
+    with pytest.raises(ValueError, match="Expected 3 views, got 2"):
         fitted.transform(VIEWS[:2])
     with pytest.raises(ValueError, match="a list of views was fitted"):
         fitted.transform(np.hstack(VIEWS))

@@ -28,5 +28,19 @@ def test_whitening_what_is_singular():
     way = whitener(doubled, 0.0, "ridge", sample)
     assert way.W.shape == (6, 6)
     assert 0 < way.report.ridge < 1e-9
-    with pytest.raises(NotPositiveDefinite, match="X is constant"):
+    with pytest.raises(NotPositiveDefinite, match="X has 2 constant columns"):
         whitener(np.zeros((2, 2)), 0.0, "restrict", sample)
+
+
+def test_constant_columns_are_left_out_without_an_eigendecomposition(monkeypatch):
+    """The others are whitened as they would be by themselves."""
+    rng = np.random.default_rng(0)
+    C = np.cov(rng.standard_normal((40, 4)), rowvar=False, bias=True)
+    with_zeros = np.insert(np.insert(C, 2, 0.0, axis=0), 2, 0.0, axis=1)
+    monkeypatch.setattr("splitmerge.learn.covariance.definite.eigh", None)
+    sample = Sample("X", 40)
+    way, expected = whitener(with_zeros, 0.0, "restrict", sample), whitener(C, 0.0, "restrict", sample)
+    np.testing.assert_array_equal(np.delete(way.W, 2, axis=0), expected.W)
+    np.testing.assert_array_equal(way.W[2], 0)
+    assert way.condition == expected.condition
+    assert (way.report.rank, way.report.dropped) == (4, 1)

@@ -100,7 +100,7 @@ def test_batches_that_cannot_be():
     with pytest.raises(ValueError, match="all rows at once"):
         LinearDiscriminantAnalysis(shrinkage="auto").partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="did not keep its moments"):
-        LinearDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y).partial_fit(X, y)
+        LinearDiscriminantAnalysis("eigen", priors=[0.2, 0.3, 0.5]).fit(X, y).partial_fit(X, y)
 
 
 @settings(max_examples=15, deadline=None)

@@ -16,11 +16,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from data import path_of
 from splitmerge import NotPositiveDefinite
-from splitmerge.learn import SlicedAverageVariance, SlicedInverseRegression
+from splitmerge.learn import PrincipalHessianDirections, SlicedAverageVariance, SlicedInverseRegression
 from splitmerge.learn.sliced.slicing import Slicing
 
 BOTH = [SlicedInverseRegression, SlicedAverageVariance]
-CHECKS = [each for kind in BOTH for each in estimator_checks_generator(kind())]
+CHECKS = [each for kind in [*BOTH, PrincipalHessianDirections] for each in estimator_checks_generator(kind())]
 
 
 def sine(V, W):
@@ -97,41 +97,65 @@ def test_each_sees_what_it_can_see():
     assert sine(SlicedInverseRegression(1).fit(X, odd).directions_.T, truth) < 0.1
 
 
+@pytest.mark.parametrize("kind", BOTH)
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6), st.lists(st.integers(20, 119), max_size=4), st.sampled_from([None, 0.2]))
-def test_batches_are_a_fit(seed, cuts, shrinkage):
+@given(
+    seed=st.integers(0, 10**6),
+    cuts=st.lists(st.integers(20, 119), max_size=4),
+    shrinkage=st.sampled_from([None, 0.2]),
+)
+def test_batches_are_a_fit(kind, seed, cuts, shrinkage):
     X, y = sample(120, 4, seed)
     weights = np.random.default_rng(seed).uniform(0.5, 2, 120)
     cuts_of_y = np.quantile(y, [0.2, 0.4, 0.6, 0.8])
-    model = SlicedInverseRegression(n_slices=cuts_of_y, shrinkage=shrinkage)
+    model = kind(n_slices=cuts_of_y, shrinkage=shrinkage)
     whole, parts = clone(model).fit(X, y, weights), clone(model)
     for rows in np.split(np.arange(120), sorted(set(cuts))):
         parts.partial_fit(X[rows], y[rows], weights[rows])
-    np.testing.assert_allclose(parts.eigenvalues_, whole.eigenvalues_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(parts.eigenvalues_, whole.eigenvalues_, rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(parts.mean_, whole.mean_)
-    np.testing.assert_allclose(parts.directions_[0], whole.directions_[0], rtol=1e-5, atol=1e-6)
+    # an eigenvector moves by the difference over the gap
+    gap = 1 - whole.eigenvalues_[1] / whole.eigenvalues_[0]
+    assert sine(parts.directions_[:1].T, whole.directions_[:1].T) < 1e-10 / gap
 
 
-def test_the_first_batch_makes_the_slices():
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_first_batch_makes_the_slices(kind):
     X, y = sample(300, 4)
-    model = SlicedInverseRegression(n_slices=5).partial_fit(X[:100], y[:100])
+    model = kind(n_slices=5).partial_fit(X[:100], y[:100])
     begins = model.slices_
     model.partial_fit(X[100:], y[100:])
     np.testing.assert_array_equal(model.slices_, begins)
-    expected = SlicedInverseRegression(n_slices=begins).fit(X, y)
-    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_)
-    going_on = SlicedInverseRegression(n_slices=5).fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    expected = kind(n_slices=begins).fit(X, y)
+    np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(model.directions_, expected.directions_, rtol=1e-8, atol=1e-10)
+    going_on = kind(n_slices=5).fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
     np.testing.assert_array_equal(going_on.directions_, model.directions_)
 
 
-def test_rows_may_come_one_by_one():
+@pytest.mark.parametrize("kind", BOTH)
+def test_rows_may_come_one_by_one(kind):
     X, y = sample(30, 3)
-    model = SlicedInverseRegression(n_slices=np.quantile(y, [0.3, 0.6]))
+    model = kind(n_slices=np.quantile(y, [0.3, 0.6]))
     whole = clone(model).fit(X, y)
     for row in range(30):
         model.partial_fit(X[row : row + 1], y[row : row + 1])
     np.testing.assert_allclose(model.eigenvalues_, whole.eigenvalues_)
     np.testing.assert_allclose(model.directions_, whole.directions_)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_refused_batch_leaves_nothing_behind(kind):
+    X, y = sample(60, 3)
+    model = kind(n_slices=3).partial_fit(X[:40], y[:40])
+    expected = clone(model).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(X[40:] * np.nan, y[40:])
+    with pytest.raises(ValueError, match="4 features"):
+        model.partial_fit(np.ones((2, 4)), y[:2])
+    np.testing.assert_array_equal(model.partial_fit(X[40:], y[40:]).directions_, expected.directions_)
+    with pytest.raises(ValueError, match="ties='split' needs all rows at once"):
+        kind(ties="split").partial_fit(X, y)
 
 
 @pytest.mark.parametrize("kind", BOTH)
@@ -211,6 +235,11 @@ HOLE = np.where(np.arange(160).reshape(40, 4) == 7, np.nan, X)
         ("sample_weight has shape", X, Y, {}, np.ones(39)),
         ("n_components is 9", X, Y, {"n_components": 9}, None),
         ("n_slices is 1", X, Y, {"n_slices": 1}, None),
+        ("n_slices is 41", X, Y, {"n_slices": 41, "ties": "split"}, None),
+        ("smaller n_slices", X[:8], Y[:8], {}, None),
+        ("ties is 'apart'", X, Y, {"ties": "apart"}, None),
+        ("y has labels", X, Y.astype(str), {"ties": "split"}, None),
+        ("one value or class", X, np.ones(40), {"ties": "split"}, None),
         ("increasing", X, Y, {"n_slices": [2.0, 1.0]}, None),
         ("y has labels", X, Y.astype(str), {"n_slices": [1.0, 2.0]}, None),
         ("shrinkage is 2", X, Y, {"shrinkage": 2.0}, None),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.learn.sliced.slicing import Slicing
+from splitmerge.learn.sliced.slicing import Slicing, divided
 
 
 @settings(max_examples=50, deadline=None)
@@ -41,3 +41,23 @@ def test_slices_by_label():
     np.testing.assert_array_equal(Slicing.of(few, 10).members(few), [1, 0, 0, 2])
     with pytest.raises(ValueError, match="not among the slices"):
         Slicing.of(y, 10).members(["huge"])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=9, max_size=40), st.integers(2, 9))
+def test_ties_are_split_as_array_split_does(values, number):
+    y = np.array(values, float)
+    if len(set(values)) < 2:
+        return
+    expected = np.empty(y.size, int)
+    for s, part in enumerate(np.array_split(np.argsort(y), number)):
+        expected[part] = s
+    slicing, members = divided(y, number, np.ones(y.size))
+    np.testing.assert_array_equal(members, expected)
+    assert slicing.count == number
+
+
+def test_a_row_of_large_weight_is_not_divided():
+    slicing, members = divided(np.arange(5.0), 4, np.array([1.0, 10.0, 1.0, 1.0, 1.0]))
+    np.testing.assert_array_equal(members, [0, 0, 1, 1, 1])
+    assert slicing.count == 2

@@ -97,7 +97,7 @@ def classes() -> Iterator[str]:
         yield f"{kind}(1).fit(vectors(90, 4), np.arange(90) % 3)"
         yield f"{kind}(2).fit(*regression(300, 7)).transform(vectors(9, 7))"
         yield f"{kind}(2).fit(*regression(300, 7), sample_weight=np.arange(1.0, 301.0))"
-    for more in ("b_policy='ridge'", "shrinkage='auto'", "b_policy='restrict', rank_tol=1e-6"):
+    for more in ("reg='oas'", "reg='ledoit_wolf', cov_est='epoch'", "rank=3"):
         yield f"CSP(4, {more}).fit(np.repeat(trials(40, 4)[0], 2, axis=1), trials(40, 4)[1])"
 
 

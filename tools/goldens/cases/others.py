@@ -81,9 +81,10 @@ def estimators() -> Iterator[str]:
     for kind in ("SlicedInverseRegression", "SlicedAverageVariance"):
         for more in ("2", "2, n_slices=5", "2, shrinkage=0.1", "1, b_policy='ridge'"):
             yield f"{kind}({more}).fit(*regression(300, 7))"
-    for more in ("4", "2, log=False", "2, shrinkage=0.1", "4, select='ends'", "3, norm_trace=False, center=True"):
+    for more in ("4", "2, log=False", "2, reg=0.1", "4, component_order='alternate'", "3, reg='oas', cov_est='epoch'"):
         yield f"CSP({more}).fit(*trials(40, 6))"
     yield "CSP(4).fit(*trials(60, 6, 3))"
+    yield "SPoC(4).fit(trials(40, 6)[0], vectors(40))"
     yield "CSP(4).fit(*trials(40, 6)).transform(trials(40, 6)[0])"
     for method in ("music", "esprit"):
         yield f"vars(harmonic_retrieval(np.cos(0.7 * np.arange(90)) + 0.1 * vectors(90), 1, method='{method}'))"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...typing import Array
 from ..dask.dispatch import joint_of
-from ..data.tables import check_features, check_table, project
+from ..data.inputs import is_dask
+from ..data.tables import check_features, check_table, is_list_of_tables, project
 
 
 class PairedComponents(
@@ -40,26 +42,43 @@ class PairedComponents(
     _y_std: Array
     _predict_1d: bool
 
-    def transform(self, X: Any, y: Any = None) -> Any:
-        """Return the scores of X, or a pair of the scores of X and y; lazy for Dask arrays."""
+    def _pair(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return X and y, which may be given as one list."""
+        if y is not None or not is_list_of_tables(X):
+            return X, y
+        if len(X) != 2:
+            raise ValueError(
+                f"{type(self).__name__} requires exactly 2 views. Expected 2 views, got {len(X)}; use MCCA for several"
+            )
+        return X[0], X[1]
+
+    def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
+        """Return the scores of X, or a pair of the scores of X and y or of a list [X, y]; lazy for Dask arrays.
+
+        `copy` has no effect: X and y are not written to.
+        """
         check_is_fitted(self)
+        X, y = self._pair(X, y)
         X = check_features(self, X, reset=False)
         x_scores = project(X, self._x_mean, self._x_std, self.x_rotations_)
         if y is None:
             return x_scores
         y = check_table(y, "y", len(self._y_mean), vector=True)
+        if y.shape[0] != X.shape[0] and not (is_dask(X) or is_dask(y)):
+            raise ValueError(f"X has {X.shape[0]} rows and y {y.shape[0]}; give the same number of samples")
         return x_scores, project(y, self._y_mean, self._y_std, self.y_rotations_)
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
-        """Return the least-squares reconstruction from the scores of X, or of X and y as a pair."""
+        """Return the least-squares reconstruction from the scores of X, or of X and y (or a list of both) as a pair."""
         check_is_fitted(self)
+        X, y = self._pair(X, y)
         X = check_table(X, "X", self.n_components_) @ self.x_loadings_.T * self._x_std + self._x_mean
         if y is None:
             return X
         return X, check_table(y, "y", self.n_components_) @ self.y_loadings_.T * self._y_std + self._y_mean
 
-    def predict(self, X: Any) -> Any:
-        """Predict y by least squares on the scores of X."""
+    def predict(self, X: Any, copy: bool = True) -> Any:
+        """Predict y by least squares on the scores of X; `copy` has no effect, as X is not written to."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         found = project(X, self._x_mean, self._x_std, self.x_rotations_) @ self._coefficients + self._y_mean
@@ -67,17 +86,17 @@ class PairedComponents(
 
     @property
     def coef_(self) -> Array:
-        """Coefficients of shape (n_targets, n_features)."""
+        """Coefficients of shape (n_targets, n_features), of X without its means."""
         check_is_fitted(self)
         return np.asarray((self.x_rotations_ / self._x_std[:, None] @ self._coefficients).T)
 
     @property
     def intercept_(self) -> Array:
-        """Intercepts of shape (n_targets,)."""
+        """Intercepts of shape (n_targets,): the means of y, as in scikit-learn."""
         check_is_fitted(self)
-        return np.asarray(self._y_mean - (self._x_mean / self._x_std) @ self.x_rotations_ @ self._coefficients)
+        return self._y_mean.copy()
 
-    def correlations(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+    def correlations(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Return the correlations of the scores of these samples, to select a ridge (`score` is the R² of y).
 
         >>> import splitmerge as sm
@@ -87,6 +106,21 @@ class PairedComponents(
         >>> cca.correlations(X[200:], y[200:]).round(1)
         array([0.9, 0.7])
         """
+        X, y = self._pair(X, y)
         x_scores, y_scores = self.transform(X, y)
-        C = joint_of([x_scores, y_scores], sample_weight, scale=True, names=("X", "y")).gram()
-        return np.asarray(np.diagonal(C, self.n_components_))
+        return mean_correlations([x_scores, y_scores], sample_weight)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R² of the prediction of y as scikit-learn does, or for a list [X, y] the mean of `correlations`."""
+        if y is None and is_list_of_tables(X):
+            return float(self.correlations(X, sample_weight=sample_weight).mean())
+        return float(super().score(X, y, sample_weight))
+
+
+def mean_correlations(scores: Sequence[Any], weights: Any = None) -> Array:
+    """Return for each component the correlation of the scores, averaged over all pairs of views."""
+    count, k = len(scores), scores[0].shape[1]
+    names = [f"view {i}" for i in range(count)]
+    C = joint_of(scores, weights, scale=True, names=names).gram().reshape(count, k, count, k)
+    together = np.einsum("ikjk->k", C) - np.einsum("ikik->k", C)
+    return np.asarray(together / (count * (count - 1)))

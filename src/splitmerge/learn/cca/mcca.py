@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ...checks import real, whole
+from ...checks import whole
 from ...typing import Array
 from ..dask.dispatch import joint_of
-from ..data.joint import Joint
-from ..data.tables import check_features, check_table, project
-from .analysis import Request, analyse
+from ..data.inputs import is_dask
+from ..data.joint import Joint, parts_of
+from ..data.tables import check_features, check_table, is_list_of_tables, project
+from .components import mean_correlations
+from .request import Analysis
+from .streaming import Accumulated, loadings_of
 
 
 class MCCA(
+    Accumulated,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -33,8 +37,8 @@ class MCCA(
     views
         For data in one table: a list with the columns of each view (slices or lists of indices), or the number of
         columns of each view. None: every column is a view; this is a principal component analysis of correlations.
-    n_components, ridge, scale, tol, b_policy, solver, warm_start, random_state
-        As for `CCA`; `ridge` is one number or one per view.
+    n_components, scale, tol, ridge, c, center, b_policy, solver, warm_start, random_state
+        As for `CCA`; `ridge` and `c` are one number or one per view.
 
     Attributes
     ----------
@@ -44,6 +48,8 @@ class MCCA(
         the eigenvalues divided by m − 1; 1 for views that agree completely
     rotations_
         for each view, the factors of its scaled columns
+    loadings_
+        for each view, the least-squares coefficients of its scaled columns on its scores
     means_, deviations_
         for each view, the means and the divisors of its columns
     route_, b_report_, solution_, n_features_in_
@@ -61,24 +67,39 @@ class MCCA(
     [(300, 1), (300, 1), (300, 1)]
     """
 
+    # After partial_fit these are computed when one of them is accessed.
+    LEARNED: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("eigenvalues_", "correlations_", "rotations_", "loadings_", "deviations_", "n_components_"),
+            *("route_", "b_report_", "solution_", "_n_features_out"),
+        }
+    )
+
+    means_: list[Array]
+    _columns: list[Any] | None
+
     def __init__(
         self,
         n_components: int = 2,
         *,
         views: Any = None,
-        ridge: Any = 0.0,
         scale: bool = True,
         tol: float = 1e-8,
-        b_policy: str = "error",
+        ridge: Any = 0.0,
+        c: Any = 0.0,
+        center: bool = True,
+        b_policy: str = "warn",
         solver: str = "auto",
         warm_start: bool = False,
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
         self.views = views
-        self.ridge = ridge
         self.scale = scale
         self.tol = tol
+        self.ridge = ridge
+        self.c = c
+        self.center = center
         self.b_policy = b_policy
         self.solver = solver
         self.warm_start = warm_start
@@ -87,67 +108,104 @@ class MCCA(
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MCCA:
         """Fit to a list of views (n, pᵢ), or to one table whose columns are assigned to views by `views`."""
         start = self._start()
-        self._columns = None
-        if _is_list_of_tables(X):
-            data = [check_table(view, f"X[{i}]") for i, view in enumerate(X)]
-            self.n_features_in_ = sum(int(view.shape[1]) for view in data)
-            self.__dict__.pop("feature_names_in_", None)
-        else:
-            X = check_features(self, X, reset=True, min_rows=2)
-            self._columns = columns_of(self.views, X.shape[1])
-            data = [X[:, columns] for columns in self._columns]
-        names = [f"view {i}" for i in range(len(data))]
-        joint = joint_of(data, sample_weight, scale=self.scale, names=names)
-        found = analyse(joint, self._request(joint, names, start))
-        self.eigenvalues_ = found.values
-        self.correlations_ = found.values / (len(data) - 1)
-        self.n_components_ = self._n_features_out = len(found.values)
-        self.means_, self.deviations_ = joint.split(joint.mean), joint.split(joint.spread)
-        self.rotations_ = found.vectors
-        self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
+        joint = self._joint(self._data(X, reset=True), sample_weight, scale=self.scale)
+        self.means_ = joint.split(joint.mean)
+        self._analyse(joint, start)
         return self
 
-    def _request(self, joint: Joint, names: list[str], start: Array | None) -> Request:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MCCA:
+        """Add rows of the same views; the result is that of a fit to all rows together.
+
+        As for `CCA`, the means and co-moments of all columns are kept, and the components are computed on access.
+        """
+        begun = self._is_begun()
+        joint = self._joint(self._data(X, reset=not begun), sample_weight, scale=False)
+        self.means_ = joint.split(self._accumulate(joint, _names(joint.sizes)).mean)
+        return self
+
+    def _data(self, X: Any, *, reset: bool) -> list[Any]:
+        """Return the views; with `reset` their columns are stored, otherwise they are compared."""
+        if is_list_of_tables(X):
+            return self._listed(X, reset=reset)
+        if not reset:
+            self._refuse_table()
+        X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
+        if reset:
+            self._columns = columns_of(self.views, X.shape[1])
+        return [X[:, columns] for columns in self._columns or []]
+
+    def _refuse_table(self) -> None:
+        if self._columns is None:
+            raise ValueError("X is one table, but a list of views was fitted; give a list of views")
+
+    def _listed(self, views: Any, *, reset: bool) -> list[Any]:
+        if reset:
+            data = [check_table(view, f"X[{i}]") for i, view in enumerate(views)]
+            self._columns = None
+            self.n_features_in_ = sum(int(view.shape[1]) for view in data)
+            self.__dict__.pop("feature_names_in_", None)
+            return data
+        if len(views) != len(self.means_):
+            raise ValueError(f"Expected {len(self.means_)} views, got {len(views)}; give the same views as in fit")
+        given = enumerate(zip(views, self.means_, strict=True))
+        return [check_table(view, f"X[{i}]", len(mean)) for i, (view, mean) in given]
+
+    def _joint(self, data: list[Any], weights: Any, *, scale: bool) -> Joint:
+        return joint_of(data, weights, center=bool(self.center), scale=scale, names=_names(data))
+
+    def _names(self) -> list[str]:
+        return _names(self._sizes)
+
+    def _count(self, sizes: list[int]) -> int:
         k = whole(self.n_components, "n_components", 1)
-        if self._columns is not None and self.views is None:
-            # views of one column have as many components as columns; two of them have one
-            k = min(k, joint.columns if joint.columns > 2 else 1)
-        return Request(
-            k=k,
-            ridge=self.ridge,
-            tol=real(self.tol, "tol", below=1),
-            policy=self.b_policy,
-            solver=self.solver,
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            names=names,
-            start=start,
-        )
+        if self._columns is None or self.views is not None:
+            return k
+        # views of one column have as many components as columns; two of them have one
+        return min(k, sum(sizes) if len(sizes) > 2 else 1)
+
+    def _take(self, found: Analysis, spread: Array) -> None:
+        self.eigenvalues_ = found.values
+        self.correlations_ = found.values / (len(self._sizes) - 1)
+        self.n_components_ = self._n_features_out = len(found.values)
+        self.deviations_ = [spread[part] for part in parts_of(self._sizes)]
+        self.rotations_ = found.vectors
+        self.loadings_ = loadings_of(found.vectors, found.own)[0]
+        self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
 
     def transform(self, X: Any) -> Any:
         """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
         check_is_fitted(self)
-        if not _is_list_of_tables(X):
-            return self._consensus(check_features(self, X, reset=False))
-        if len(X) != len(self.rotations_):
-            raise ValueError(f"X has {len(X)} views, but {len(self.rotations_)} were fitted; give the same views")
-        tables = enumerate(zip(X, self.rotations_, strict=True))
-        data = [check_table(view, f"X[{i}]", len(R)) for i, (view, R) in tables]
-        return tuple(project(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
+        return self._scores(self._data(X, reset=False)) if is_list_of_tables(X) else self._consensus(X)
 
     def _consensus(self, X: Any) -> Any:
-        """Return the mean of the views' scores."""
-        if self._columns is None:
-            raise ValueError("X is one table, but a list of views was fitted; give a list of views")
+        """Return the mean of the views' scores, by one product with the table."""
+        self._refuse_table()
+        X = check_features(self, X, reset=False)
         means, deviations = np.zeros(X.shape[1]), np.ones(X.shape[1])
         rotations = np.zeros((X.shape[1], self.n_components_))
-        for columns, mean, spread, R in zip(self._columns, self.means_, self.deviations_, self.rotations_, strict=True):
+        views = zip(self._columns or [], self.means_, self.deviations_, self.rotations_, strict=True)
+        for columns, mean, spread, R in views:
             means[columns], deviations[columns] = mean, spread
             rotations[columns] = R / len(self.rotations_)
         return project(X, means, deviations, rotations)
 
+    def _scores(self, data: list[Any]) -> tuple[Any, ...]:
+        if not any(map(is_dask, data)) and len({view.shape[0] for view in data}) > 1:
+            raise ValueError("the views have different numbers of rows; give the same number of samples in each")
+        return tuple(project(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
+
+    def correlations(self, X: Any, sample_weight: Any = None) -> Array:
+        """Return the correlation of the scores of these samples by component, averaged over all pairs of views."""
+        check_is_fitted(self)
+        return mean_correlations(self._scores(self._data(X, reset=False)), sample_weight)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean of `correlations`, to select a ridge by cross-validation."""
+        return float(self.correlations(X, sample_weight).mean())
+
     def _start(self) -> Array | None:
         """Return the vectors of the last fit for a warm start."""
-        return np.concatenate(self.rotations_) if self.warm_start and hasattr(self, "rotations_") else None
+        return np.concatenate(self.rotations_) if self.warm_start and "rotations_" in vars(self) else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,9 +213,8 @@ class MCCA(
         return tags
 
 
-def _is_list_of_tables(X: Any) -> bool:
-    """Return whether X is a list of tables, in contrast to one table as a list of rows."""
-    return isinstance(X, (list, tuple)) and bool(X) and all(getattr(view, "ndim", 0) == 2 for view in X)
+def _names(views: Sized) -> list[str]:
+    return [f"view {i}" for i in range(len(views))]
 
 
 def columns_of(views: Any, count: int) -> list[Any]:

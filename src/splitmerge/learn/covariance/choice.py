@@ -25,6 +25,11 @@ CG_STEPS, CG_SLOWDOWN = 100, 20
 EIGEN_CUBES, CHOLESKY_CUBES = 10.0, 1 / 3
 
 
+def memory_budget() -> float:
+    """Return the number of bytes that matrices may take."""
+    return MEMORY_SHARE * free_memory()
+
+
 @dataclass(frozen=True)
 class Forming:
     """Whether the covariances of views are formed, and of `reduced` views; `reason` tells why in words."""
@@ -49,7 +54,7 @@ def choose_forming(
     columns = sum(joint.samples if w else size for size, w in zip(joint.sizes, wide, strict=True))
     wide_entries = joint.samples * sum(size for size, w in zip(joint.sizes, wide, strict=True) if w)
     reduced, need = any(wide), 8.0 * (MATRIX_COPIES * columns**2 + 3 * wide_entries)
-    free = MEMORY_SHARE * free_memory()
+    free = memory_budget()
     if solver == "formed":
         return Forming(True, "The covariances were formed, as solver='formed' requires.", reduced)
     if policy != "error":
@@ -105,7 +110,7 @@ def _iterating_seconds(joint: Joint, k: int) -> float:
 
 @dataclass(frozen=True)
 class Route:
-    """How to solve with the covariance B within classes; `why` tells the reason in words.
+    """How to solve with a covariance B; `why` tells the reason in words.
 
     "columns": B is formed and factorised. "rows": the Gram matrix of the rows is. "products": conjugate gradients.
     """
@@ -113,16 +118,24 @@ class Route:
     name: str
     why: str
 
-    def __str__(self) -> str:
-        return self.why
-
 
 def choose_route(
-    rows: int, columns: int, entries: int, classes: int, *, shrunk: bool, automatic: bool, sparse: bool, keep: bool
+    rows: int,
+    columns: int,
+    entries: int,
+    classes: int,
+    *,
+    shrunk: bool,
+    automatic: bool,
+    sparse: bool,
+    keep: bool,
+    distributed: bool = False,
 ) -> Route:
     """Choose the cheapest route that fits into the memory.
 
     `shrunk`: B is ZᵀZ plus a positive diagonal. `automatic`: the shrinkage is estimated. `keep`: B is an output.
+    `distributed`: the workers that hold the rows would send large matrices, which only shrinkage and few rows avoid
+    as long as they fit.
 
     >>> choose_route(5000, 2000, 10**7, 10, shrunk=True, automatic=False, sparse=False, keep=False).name
     'columns'
@@ -134,12 +147,17 @@ def choose_route(
     if keep:
         return Route("columns", "The covariance within classes was formed and factorised, as it is to be stored.")
     cost = _factorisation_costs(float(rows), float(columns), classes, shrunk=shrunk)
-    room = MEMORY_SHARE * free_memory()
-    bytes_per_entry = (3 if automatic else 2) * 8.0
+    room = memory_budget()
+    bytes_per_entry = (4 if automatic else 3) * 8.0
     sizes = {"columns": float(columns), "rows": float(rows)}
     fits = {name: cost[name] for name in cost if bytes_per_entry * sizes[name] ** 2 <= room}
-    if shrunk and not automatic and (sparse or not fits):
-        fits["products"] = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    by_products = CG_SLOWDOWN * CG_STEPS * 4.0 * entries * classes
+    # without a diagonal, conjugate gradients need a covariance that is not singular
+    iterable = shrunk or "rows" not in cost
+    if distributed:
+        fits = _sent(fits, by_products, shrunk=shrunk, iterable=iterable, wide=rows < columns)
+    elif iterable and not automatic:
+        fits |= {"products": by_products} if (sparse and shrunk) or not fits else {}
     if not fits:
         raise ValueError(
             f"X has {rows} rows and {columns} columns: neither the covariance nor the Gram matrix of the rows fits "
@@ -147,6 +165,14 @@ def choose_route(
         )
     name = min(fits, key=lambda each: fits[each])
     return Route(name, f"For {rows}×{columns} data with {entries} entries in {classes} classes, {_ROUTES[name]}.")
+
+
+def _sent(fits: dict[str, float], by_products: float, *, shrunk: bool, iterable: bool, wide: bool) -> dict[str, float]:
+    """Return the routes without the covariance; a Gram matrix is one if it is smaller. The covariance if none is."""
+    found = {name: fits[name] for name in fits if name == "rows" and wide}
+    if shrunk or (iterable and not fits):
+        found["products"] = by_products
+    return found or fits
 
 
 def _factorisation_costs(n: float, p: float, classes: int, *, shrunk: bool) -> dict[str, float]:

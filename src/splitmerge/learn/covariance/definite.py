@@ -162,9 +162,14 @@ def rounding_variance(count: int, means: Array) -> Array:
 
 def any_varies(variances: Array, floor: Array) -> bool:
     """Return whether any column is not constant; raise if a variance overflowed."""
+    check_overflow(variances)
+    return bool((variances > floor).any())
+
+
+def check_overflow(variances: Array) -> None:
+    """Raise if a variance overflowed."""
     if not np.isfinite(variances).all():
         raise ValueError("X has values whose squares overflow; rescale X")
-    return bool((variances > floor).any())
 
 
 def rank_threshold(tol: float, size: int) -> float:
@@ -234,21 +239,24 @@ def whitener(C: Array, ridge: float, policy: str, sample: Sample) -> Whitener:
     return _ridged(C, ridge) if policy == "ridge" else _restricted(C, ridge, sample)
 
 
-def singular(variances: Array, sample: Sample) -> NotPositiveDefinite:
-    """Return the error that tells why the covariance of a view is singular."""
+def why_singular(variances: Array, sample: Sample) -> str:
+    """Return why the covariance of a view is singular, in words."""
     constant = np.flatnonzero(~(variances > 0))
     p, name = len(variances), sample.name
     if constant.size and sample.rows > 1:
         few = ", ".join(map(str, constant[:5])) + ", …" * (constant.size > 5)
-        why = f"{name} has {constant.size} constant column{'s' * (constant.size > 1)} ({few})"
-    elif p >= sample.rows:
+        return f"{name} has {constant.size} constant column{'s' * (constant.size > 1)} ({few})"
+    if p >= sample.rows:
         rows = f"{sample.rows} sample{'s' * (sample.rows > 1)}"
-        why = f"{name} has {p} columns (n_features = {p}) and only {rows} with positive weight"
-    else:
-        why = f"columns of {name} are linearly dependent to working precision"
+        return f"{name} has {p} columns (n_features = {p}) and only {rows} with positive weight"
+    return f"columns of {name} are linearly dependent to working precision"
+
+
+def singular(variances: Array, sample: Sample) -> NotPositiveDefinite:
+    """Return the error that tells why the covariance of a view is singular."""
     return NotPositiveDefinite(
-        f"{why}, so its covariance is singular; give a ridge > 0 (such as ridge=1e-3), remove columns, or use "
-        f"b_policy='restrict'"
+        f"{why_singular(variances, sample)}, so its covariance is singular; give a ridge > 0 (such as ridge=1e-3), "
+        f"remove columns, or use b_policy='restrict'"
     )
 
 
@@ -282,13 +290,20 @@ def _ridged(C: Array, ridge: float) -> Whitener:
 def _restricted(C: Array, ridge: float, sample: Sample) -> Whitener:
     """Restrict B to its range."""
     variances = C.diagonal() + ridge
+    varies = np.flatnonzero(variances > 0)
+    found = _whitened(C[np.ix_(varies, varies)], ridge) if 0 < len(varies) < len(C) else None
+    if found is not None:
+        # only constant columns make B singular
+        W = np.zeros((len(C), len(varies)))
+        W[varies], condition = found
+        return Whitener(W, condition, ridge, BReport("restrict", 0.0, len(varies), len(C) - len(varies)))
     s = np.where(variances > 0, 1 / np.sqrt(np.where(variances > 0, variances, 1.0)), 0.0)
     B = s[:, None] * C * s
     B.flat[:: len(B) + 1] += ridge * s**2
     values, Q = eigh(B, check_finite=False)
     part = positive_part(values, Q, SINGULAR_EPS * len(B) * EPS)
     if not part.rank:
-        raise NotPositiveDefinite(f"{sample.name} is constant, so that it has no correlations; give other data")
+        raise NotPositiveDefinite(f"{why_singular(variances, sample)}, so that it has no correlations; give other data")
     W = s[:, None] * part.whitening
     condition = float(part.values[-1] / part.values[0])
     return Whitener(np.asarray(W), condition, ridge, BReport("restrict", 0.0, part.rank, len(B) - part.rank))

@@ -84,22 +84,31 @@ def _matrices(joint: Joint, ridges: Sequence[float], choice: Forming) -> ViewPai
     return ViewPair(C, B, B.diagonal().copy(), tuple(joint.sizes), True, choice.reason)
 
 
-def operators(joint: Joint, ridges: Sequence[float], choice: Forming) -> ViewPair:
-    """Return the pair as products with the views; constant columns, whose products are rounding errors, are zero."""
+def operators(
+    joint: Joint, ridges: Sequence[float], choice: Forming, *, shares: Sequence[float] = (), mend: bool = False
+) -> ViewPair:
+    """Return the pair as products with the views; constant columns, whose products are rounding errors, are zero.
+
+    `shares` multiply the covariances within the views. With `mend`, B has ones for constant columns without a ridge.
+    """
     n, ridge = joint.columns, np.repeat(np.asarray(ridges, np.float64), joint.sizes)
+    share = np.repeat(shares or [1.0] * len(ridges), joint.sizes)
     variances = joint.variances()
     varies = varying(variances, joint.mean / joint.spread, joint.samples)[:, None]
+    if mend:
+        ridge = np.where(varies[:, 0] | (ridge > 0), ridge, 1.0)
 
     def others(V: Array) -> Array:
         return (varies * joint.others(varies * V.reshape(n, -1))).reshape(V.shape)
 
     def own(V: Array) -> Array:
         columns = V.reshape(n, -1)
-        return (varies * joint.own(varies * columns) + ridge[:, None] * columns).reshape(V.shape)
+        products = share[:, None] * varies * joint.own(varies * columns)
+        return (products + ridge[:, None] * columns).reshape(V.shape)
 
     A = LinearOperator((n, n), matvec=others, matmat=others, rmatvec=others, dtype=np.float64)
     B = LinearOperator((n, n), matvec=own, matmat=own, rmatvec=own, dtype=np.float64)
-    return ViewPair(A, B, variances * varies[:, 0] + ridge, tuple(joint.sizes), False, choice.reason)
+    return ViewPair(A, B, share * variances * varies[:, 0] + ridge, tuple(joint.sizes), False, choice.reason)
 
 
 def refuse_singular(joint: Joint, diagonal: Array, ridges: Sequence[float], samples: Sequence[Sample]) -> None:

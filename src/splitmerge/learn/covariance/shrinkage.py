@@ -8,13 +8,16 @@ is not low any more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...typing import Array
 from ..moments.grouped import Grouped
+
+# The shrinkage s of one class and its diagonal d.
+Estimate = tuple[float, Array]
 
 
 @dataclass(frozen=True)
@@ -34,48 +37,55 @@ def fixed(s: float, variances: Array, M: Array, classes: int) -> Shrunk:
     return Shrunk(np.full(classes, 1 - s), within, 1 - s, within + s * float((M**2).sum()) / p)
 
 
-def automatic(rows: Grouped, priors: Array, T: Array | None = None) -> Shrunk:
-    """Shrink by the estimates of Ledoit and Wolf (2004), for each class and for all rows together.
-
-    T is the upper triangle of the covariance of all rows, if it has been formed already.
-    """
-    factors, diagonal = np.ones(rows.groups), np.zeros(rows.columns)
-    for k in range(rows.groups):
-        s, target = ledoit_wolf(_one_group(rows, np.flatnonzero(rows.members == k)))
-        factors[k] = 1 - s
-        diagonal += priors[k] * target
-    s, target = ledoit_wolf(_one_group(rows, slice(None)), T)
-    return Shrunk(factors, diagonal, 1 - s, target)
+def automatic(rows: Grouped, priors: Array) -> Shrunk:
+    """Shrink by the estimates of Ledoit and Wolf (2004), for each class and for all rows together."""
+    found = [ledoit_wolf(rows.group(k)) for k in range(rows.groups)]
+    return combined(found, ledoit_wolf(rows.together()), priors)
 
 
-def _one_group(rows: Grouped, chosen: Any) -> Grouped:
-    weights = rows.weights[chosen]
-    return Grouped(rows.X[chosen], np.zeros(weights.size, np.intp), 1, weights)
+def combined(classes: Sequence[Estimate], total: Estimate, priors: Array) -> Shrunk:
+    """Return the shrinkage with estimates for each class and for all rows together."""
+    factors = np.array([1 - s for s, _ in classes])
+    diagonal = priors @ np.array([target for _, target in classes])
+    return Shrunk(factors, diagonal, 1 - total[0], total[1])
 
 
-def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
+def ledoit_wolf(rows: Grouped, C: Array | None = None) -> Estimate:
     """Return s and the diagonal d for the rows of one group; an integer weight w acts like w equal rows.
 
     C is the upper triangle of their covariance. Without it, the smaller one of ZᵀZ and ZZᵀ is formed, as both have the
     same Frobenius norm.
     """
-    n, p = float(rows.totals[0]), rows.columns
-    if p == 1:
-        return 0.0, np.zeros(1)
+    n = float(rows.totals[0])
     variances = rows.variances() / n if C is None else C.diagonal()
-    # the criterion of scikit-learn's StandardScaler for constant columns
-    eps = float(np.finfo(float).eps)
-    constant = variances <= n * eps * variances + (n * eps * rows.means[0]) ** 2
-    scale = np.where(constant, 1.0, np.sqrt(variances))
-    of_rows = np.zeros(rows.rows)
+    scale = column_scales(n, rows.means[0], variances)
+    fourth = 0.0
     for some, Z in rows.blocks():
-        Z /= scale
-        of_rows[some] = np.einsum("ij,ij->i", Z, Z)
-    fourth = float((of_rows**2 / rows.weights).sum())
-    if C is None and rows.rows < p:
+        np.multiply(Z, Z, out=Z)
+        # the weight is in both factors of the square, and must be there once
+        fourth += float(((Z @ scale**-2.0) ** 2 / rows.weights[some]).sum())
+    if C is None and rows.rows < rows.columns:
         squares = _squares(rows.gram(1 / scale)) / n**2
     else:
-        squares = _squares((rows.scatter() / n if C is None else C) / scale[:, None] / scale)
+        squares = scaled_squares(rows.scatter() / n if C is None else C, scale)
+    return estimate(n, variances, scale, squares, fourth)
+
+
+def column_scales(n: float, mean: Array, variances: Array) -> Array:
+    """Return the standard deviations, and 1 for columns that are constant by the criterion of StandardScaler."""
+    eps = float(np.finfo(float).eps)
+    constant = variances <= n * eps * variances + (n * eps * mean) ** 2
+    return np.where(constant, 1.0, np.sqrt(variances))
+
+
+def estimate(n: float, variances: Array, scale: Array, squares: float, fourth: float) -> Estimate:
+    """Return s and the diagonal d; `squares` is the squared Frobenius norm of the covariance of n standardised rows.
+
+    `fourth` is the sum of the fourth powers of the norms of these rows.
+    """
+    p = variances.size
+    if p == 1:
+        return 0.0, np.zeros(1)
     # the number of columns that are not constant
     trace = float((variances / scale**2).sum())
     mu = trace / p
@@ -83,6 +93,11 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> tuple[float, Array]:
     beta = min((fourth / n - squares) / (p * n), delta)
     s = beta / delta if beta > 0 else 0.0
     return s, s * mu * scale**2
+
+
+def scaled_squares(C: Array, scale: Array) -> float:
+    """Return the squared Frobenius norm of D⁻¹CD⁻¹ for the upper triangle of C and D = diag(`scale`)."""
+    return _squares(C / scale[:, None] / scale)
 
 
 def _squares(upper: Array) -> float:

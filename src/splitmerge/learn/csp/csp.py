@@ -5,60 +5,58 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ...checks import real, whole
-from ...errors import NotPositiveDefinite
-from ...problem.b_policy import BReport, check_policy
 from ...typing import Array
-from .contrast import Contrast, Range, contrast, range_of
-from .trials import TrialMoments, centred, trial_moments
+from ..data.inputs import weights_or_ones
+from .base import SpatialFilters, check_bool, check_choice
+from .covariances import covariances
+from .decomposition import of_pair, of_several
 
-# Limits of the largest magnitude in X; squares overflow or underflow outside.
-MIN_MAGNITUDE, MAX_MAGNITUDE = 1e-140, 1e140
-SELECT = ("distance", "ends")
-# Number of entries of X that are filtered at a time (32 MiB).
-BLOCK_ENTRIES = 2**22
-EPS = float(np.finfo(np.float64).eps)
+ESTIMATES = ("concat", "epoch")
+ORDERS = ("mutual_info", "alternate")
 
 
-class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class CSP(SpatialFilters):
     """Log-power of spatially filtered trials as features: filters w with C₁ w = λ (C₁ + C₂) w and λ far from ½.
 
-    C₁ and C₂ are the mean second moments of the trials of the first and the second class. λ is the share of the first
-    class in the power of wᵀx: 1 if only the first class has power there, 0 if only the second has. With more than two
-    classes, each one is contrasted with all other trials and has its own `n_components` filters.
+    C₁ and C₂ are the covariances of the channels in the trials of the first and the second class. λ is the share of the
+    first class in the power of wᵀx: 1 if only the first class has power there, 0 if only the second has. For more than
+    two classes, their covariances are diagonalised jointly (Grosse-Wentrup and Buss 2008). Options, attributes and
+    results are those of `mne.decoding.CSP`.
 
-    X has the shape (trials, channels, samples). A 2-D X has one sample per trial, which is the Fukunaga–Koontz
-    transform, with the logarithms of squares as features.
+    X has the shape (trials, channels, samples); it may be an array, `mne.Epochs` or a Dask array, of which the blocks
+    of trials are summed on the workers. A 2-D X has one sample per trial, which is the Fukunaga–Koontz transform. The
+    trials should be band-pass filtered, as no mean is subtracted.
 
     n_components
-        Number of filters (per class, if there are more than two); fewer if the rank of the data is smaller.
-    shrinkage
-        s of (1 − s) C + s (tr C / rank) P, with the projector P onto the range of the data; "auto" is the estimate of
-        Ledoit and Wolf for the scatter of the trials.
-    norm_trace
-        Divide the second moments of each trial by their trace, so that trials of high power do not dominate. A trial of
-        zeros stays zero.
-    center
-        Subtract the mean over time of each channel of each trial.
+        Number of filters that `transform` uses; fewer if the rank of the data is smaller.
+    reg
+        Regularisation (1 − s) C + s (tr C / rank) P of the covariances, with the projector P onto the range of the
+        data: a number s, "ledoit_wolf" or "oas", which estimate it, or "diagonal_fixed", C + 0.1 (tr C / rank) P. None
+        and "empirical" do not regularise.
     log
-        Features are the logarithms of the power, otherwise the power. The log-power of a trial of zeros is that of the
-        smallest positive number.
-    select
-        "distance" selects the largest |λ − ½|; "ends" alternates between the two ends of the spectrum.
-    b_policy
-        For rank-deficient data (average reference, removed components, duplicate channels): "restrict" restricts the
-        filters to the range of the data, "ridge" adds a multiple of the identity to both classes, "error" raises.
-    rank_tol
-        For "restrict": eigenvalues of the composite correlation matrix below this multiple of the largest are zero. The
-        default is 10 channels × eps of double precision, or × eps² of single precision for single-precision data.
+        None or True: features are the logarithms of the power; that of a trial without power is the logarithm of what
+        rounding leaves. False: the power minus `mean_`, divided by `std_` unless that is zero.
+    cov_est
+        "concat" takes all samples of a class together, "epoch" the mean of the covariances of its trials. They differ
+        in what is regularised, and with "epoch" classes with more trials have more weight in the mutual information.
+    transform_into
+        "average_power", or "csp_space" for the filtered trials.
+    norm_trace
+        Divide the covariance of each class by its trace.
+    rank
+        None restricts the filters to the range of the data, which average reference, removed components or duplicate
+        channels make smaller. A number, or a dict of numbers that are added, is the rank to be used: that of the data,
+        or less for the leading principal components. "full" restricts nothing and raises if the channels are dependent.
+    component_order
+        "mutual_info" of the power and the class; for two classes the distance |λ − ½|. "alternate" is the largest λ,
+        the smallest, the second largest, …
 
-    After `fit`, with k filters: `filters_` (k, channels) with w(C₁ + C₂)wᵀ = 1; `patterns_` (k, channels), the rows of
-    W(C₁ + C₂), the projection of a source onto the channels; `eigenvalues_` (k,); `classes_`; `filter_classes_` (k,),
-    the class whose share λ is; `rank_`; `report_`, the `BReport` of the composite matrix.
+    After `fit`, with r = `rank_`: `filters_` and `patterns_` (r, channels), where `patterns_` is the transposed
+    pseudo-inverse of `filters_`, the projection of a source onto the channels; `eigenvalues_` (r,), None for more than
+    two classes; `classes_`; `mean_` and `std_` (n_components,) of the power over the trials. For two classes
+    w(C₁ + C₂)wᵀ = 1.
 
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["left", "right"], 30)
@@ -67,7 +65,7 @@ class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     >>> X = np.einsum("cs,ist->ict", rng.standard_normal((3, 3)), sources)
     >>> csp = CSP(n_components=2).fit(X, y)
     >>> csp.eigenvalues_.round(2)
-    array([0.78, 0.29])
+    array([0.9, 0.5, 0.5])
     >>> csp.transform(X).shape
     (60, 2)
     """
@@ -75,136 +73,62 @@ class CSP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def __init__(
         self,
         n_components: int = 4,
+        reg: float | str | None = None,
+        log: bool | None = None,
+        cov_est: str = "concat",
+        transform_into: str = "average_power",
+        norm_trace: bool = False,
         *,
-        shrinkage: float | str = 0.0,
-        norm_trace: bool = True,
-        center: bool = False,
-        log: bool = True,
-        select: str = "distance",
-        b_policy: str = "restrict",
-        rank_tol: float | None = None,
+        rank: int | str | dict[str, int] | None = None,
+        component_order: str = "mutual_info",
     ) -> None:
         self.n_components = n_components
-        self.shrinkage = shrinkage
-        self.norm_trace = norm_trace
-        self.center = center
+        self.reg = reg
         self.log = log
-        self.select = select
-        self.b_policy = b_policy
-        self.rank_tol = rank_tol
+        self.cov_est = cov_est
+        self.transform_into = transform_into
+        self.norm_trace = norm_trace
+        self.rank = rank
+        self.component_order = component_order
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the filters; `sample_weight` has one weight per trial."""
-        k = self._check_parameters()
-        X, y = validate_data(self, X, y, dtype=(np.float64, np.float32), allow_nd=True, ensure_min_samples=2)
+        self._check_options()
+        check_choice(self.cov_est, "cov_est", ESTIMATES)
+        check_bool(self.norm_trace, "norm_trace")
+        check_choice(self.component_order, "component_order", ORDERS)
+        trials, y = self._read(X, y)
         check_classification_targets(y)
-        X = _trials(X, center=self.center)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = weights_or_ones(sample_weight, trials.count)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        parts = [self._moments(X, weights, codes == i, name) for i, name in enumerate(self.classes_)]
-        if len(parts) < 2:
+        shares = weights[:, None] * (codes[:, None] == np.arange(self.classes_.size))
+        totals = self._check_classes(shares.sum(axis=0))
+        C, space = covariances(
+            trials,
+            shares,
+            totals,
+            [f"class {name}" for name in self.classes_],
+            reg=self.reg,
+            rank=self.rank,
+            each_trial=self.cov_est == "epoch",
+            norm_trace=self.norm_trace,
+        )
+        self.rank_ = space.rank
+        if totals.size > 2:
+            found = of_several(C, totals if self.cov_est == "epoch" else np.ones(totals.size), space)
+        else:
+            alternate = self.component_order == "alternate"
+            found = of_pair(C[0], C[0] + C[1], space, alternate=alternate, centre=0.5)
+        return self._finish(found, trials, weights)
+
+    def _check_classes(self, totals: Array) -> Array:
+        if totals.size < 2:
             raise ValueError(f"y has one class, {self.classes_[0]}; give trials of at least two classes")
-        space = self._range(sum((part.mean for part in parts[1:]), parts[0].mean), X.dtype)
-        # for two classes, those of the second class are the same filters
-        found = [self._filters(parts, i, space, k) for i in range(len(parts) if len(parts) > 2 else 1)]
-        self.filters_ = np.concatenate([each.filters for each in found])
-        self.patterns_ = np.concatenate([each.patterns for each in found])
-        self.eigenvalues_ = np.concatenate([each.eigenvalues for each in found])
-        self.filter_classes_ = np.repeat(self.classes_[: len(found)], found[0].eigenvalues.size)
-        if self.b_policy != "restrict":
-            self.report_ = found[0].report
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """Return the log-power, or power, of each filtered trial: (trials, k)."""
-        X = self._read(X)
-        features = np.empty((X.shape[0], self._n_features_out), X.dtype)
-        # in blocks of trials, as X may be memory-mapped or in single precision
-        step = max(1, BLOCK_ENTRIES // X[0].size)
-        for first in range(0, X.shape[0], step):
-            part = centred(np.asarray(X[first : first + step], np.float64), center=self.center)
-            power = np.mean(np.matmul(self.filters_, part) ** 2, axis=2)
-            floor = self._rounding_power(part, float(np.finfo(X.dtype).eps))
-            features[first : first + step] = np.log(np.maximum(power, floor)) if self.log else power
-        return features
-
-    def sources(self, X: Any) -> Array:
-        """Return the filtered trials: (trials, k, samples)."""
-        X = self._read(X)
-        return np.asarray(np.matmul(self.filters_, centred(X, center=self.center)).astype(X.dtype, copy=False))
-
-    def _read(self, X: Any) -> Array:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), allow_nd=True, reset=False)
-        return _trials(X, center=self.center)
-
-    def _rounding_power(self, X: Array, eps: float) -> Array:
-        """Return the power that rounding leaves where the channels cancel in a filter; smaller ones are random."""
-        gross = np.sqrt(np.mean(X**2, axis=2)) @ np.abs(self.filters_).T
-        return np.asarray(np.maximum(max(EPS, 100 * eps**2) * gross**2, np.finfo(np.float64).tiny))
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.filters_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def _check_parameters(self) -> int:
-        if self.shrinkage != "auto":
-            real(self.shrinkage, "shrinkage", least=0.0, most=1.0)
-        if self.select not in SELECT:
-            raise ValueError(f"select is {self.select!r}; give one of {', '.join(map(repr, SELECT))}")
-        check_policy(self.b_policy)
-        if self.rank_tol is not None:
-            real(self.rank_tol, "rank_tol", least=0.0, below=1.0)
-        return whole(self.n_components, "n_components", 1)
-
-    def _moments(self, X: Array, weights: Array, chosen: Array, name: Any) -> TrialMoments:
-        weights = np.where(chosen, weights, 0.0)
-        if not weights.any():
-            raise ValueError(f"all trials of class {name} have sample_weight 0; remove the class from X and y")
-        part = trial_moments(X, weights, norm_trace=self.norm_trace, center=self.center)
-        if not np.trace(part.total) > 0:
-            raise ValueError(f"all trials of class {name} are zero; remove the class from X and y")
-        return part
-
-    def _range(self, T: Array, dtype: Any) -> Range:
-        """Return the range in which the filters are, and set `rank_` and `report_`."""
-        channels = T.shape[0]
-        if self.b_policy != "restrict":
-            self.rank_, self.report_ = channels, BReport(self.b_policy, rank=channels)
-            return Range(np.eye(channels), np.eye(channels))
-        tolerance = 10 * channels * max(EPS, float(np.finfo(dtype).eps) ** 2)
-        space = range_of(T, tolerance if self.rank_tol is None else self.rank_tol)
-        self.rank_, self.report_ = space.rank, BReport("restrict", 0.0, space.rank, channels - space.rank)
-        return space
-
-    def _filters(self, parts: list[TrialMoments], i: int, space: Range, k: int) -> Contrast:
-        """Contrast class i with the trials of all other classes."""
-        others = [part for j, part in enumerate(parts) if j != i]
-        both = (parts[i], sum(others[1:], others[0]))
-        C, D = (part.shrunk(self.shrinkage, space.projector, space.rank) for part in both)
-        try:
-            return contrast(C, D, space, k, select=self.select, b_policy=self.b_policy)
-        except NotPositiveDefinite as error:
-            raise NotPositiveDefinite(
-                f"the channels are linearly dependent; use b_policy='restrict' ({error})"
-            ) from error
-
-
-def _trials(X: Array, *, center: bool) -> Array:
-    """Check the shape (trials, channels, samples) and the magnitude of X."""
-    X = X[:, :, None] if X.ndim == 2 else X
-    if X.ndim != 3 or 0 in X.shape:
-        raise ValueError(f"X has shape {X.shape}; give a non-empty array (trials, channels, samples)")
-    if center and X.shape[2] < 2:
-        raise ValueError("center=True makes trials with one sample zero; give more samples, or center=False")
-    largest = float(max(X.max(), -X.min()))
-    if largest != 0 and not MIN_MAGNITUDE < largest < MAX_MAGNITUDE:
-        raise ValueError(f"the largest entry of X is {largest:g}: X² overflows or underflows; rescale X")
-    return X
+        if totals.size > 2 and self.component_order == "alternate":
+            raise ValueError(
+                f"component_order='alternate' needs two classes, and y has {totals.size}; use 'mutual_info'"
+            )
+        for name, total in zip(self.classes_, totals, strict=True):
+            if total == 0:
+                raise ValueError(f"all trials of class {name} have sample_weight 0; remove the class from X and y")
+        return totals

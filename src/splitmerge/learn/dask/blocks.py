@@ -38,20 +38,26 @@ class Blocks:
         from .graph import reduce_blocks, row_blocks
         from .tasks import group_moments, merge_moments
 
-        if weights is not None and (weights == 1).all():
-            weights = None
-        # the smallest integer type reduces the transfer
-        indices = self._split(members.astype(np.min_scalar_type(-groups)), -1)
-        parts = None if weights is None else self._split(weights, 0.0)
+        indices, parts = self.labels(members, weights, groups)
         arrays = [row_blocks(self.X), indices]
         sums: Moments = reduce_blocks(group_moments, merge_moments, arrays, parts, groups, separate)
         check_finite(sums.means, np.array([scatter.diagonal() for scatter in sums.scatter]), "X")
         return sums
 
-    def _split(self, values: Array, absent: float) -> list[Array]:
+    def labels(self, members: Array, weights: Array | None, groups: int) -> tuple[list[Array], list[Array] | None]:
+        """Return the group indices and the weights of each row block; None for weights of 1."""
+        # the smallest integer type reduces the transfer
+        indices = self.split(members.astype(np.min_scalar_type(-groups)), -1)
+        return indices, None if weights is None or (weights == 1).all() else self.split(weights, 0.0)
+
+    def split(self, values: Array, absent: float) -> list[Array]:
         """Return the part of each row block; rows that are not kept get `absent`."""
-        if self.kept is not None:
-            whole = np.full(self.X.shape[0], absent, values.dtype)
-            whole[self.kept] = values
-            values = whole
-        return np.split(values, np.cumsum(self.X.chunks[0])[:-1])
+        return np.split(self.full(values, absent), np.cumsum(self.X.chunks[0])[:-1])
+
+    def full(self, values: Array, absent: float = 0.0) -> Array:
+        """Return the values of all rows of the Dask array; rows that are not kept get `absent`."""
+        if self.kept is None:
+            return values
+        whole = np.full((self.X.shape[0], *values.shape[1:]), absent, values.dtype)
+        whole[self.kept] = values
+        return whole

@@ -11,7 +11,12 @@ from ..data.view import View
 
 
 def joint_of(
-    views: Sequence[Any], weights: Any = None, *, scale: bool = False, names: Sequence[str] | None = None
+    views: Sequence[Any],
+    weights: Any = None,
+    *,
+    center: bool = True,
+    scale: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Joint:
     """Check two or more views of the same rows and join them; errors refer to them by `names`."""
     names = [f"views[{i}]" for i in range(len(views))] if names is None else names
@@ -20,8 +25,8 @@ def joint_of(
     if any(is_dask(X) for X in views):
         from .views import dask_joint
 
-        return dask_joint(views, weights, scale=scale, names=names)
-    return joint_in_memory(views, weights, scale=scale, names=names)
+        return dask_joint(views, weights, center=center, scale=scale, names=names)
+    return joint_in_memory(views, weights, center=center, scale=scale, names=names)
 
 
 def view_of(X: Any, weights: Any = None, *, center: bool = True, scale: bool = False) -> View:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -49,15 +49,24 @@ def per_block(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Any]:
 def _lazy(model: Any, name: str, X: Any) -> Any:
     from .graph import check_known
 
-    X = check_known(X, "X").rechunk({1: -1})
+    return lazily(model, name, check_known(X, "X").rechunk({1: -1}), unused=("_moments", "covariance_"))
+
+
+def lazily(model: Any, name: str, X: Any, unused: Sequence[str]) -> Any:
+    """Return the result of a method for a Dask array, of which each block has whole rows.
+
+    Large attributes that the method does not use, whose names are given, are not sent to the workers.
+    """
     light = copy.copy(model)
-    # large attributes that the method does not use are not sent to the workers
-    for large in ("_moments", "covariance_"):
+    for large in unused:
         vars(light).pop(large, None)
     # one row of zeros shows the shape and dtype of the result, and raises if the model or the columns are wrong
-    example = np.asarray(getattr(light, name)(np.zeros((1, X.shape[1]))))
-    shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], (example.shape[1],))}
-    return X.map_blocks(_of_block, model=light, name_of=name, empty=example[:0], meta=example[:0], **shape)
+    row = np.zeros((1, *X.shape[1:]), np.float32 if X.dtype == np.float32 else np.float64)
+    example = np.asarray(getattr(light, name)(row))
+    chunks = (X.chunks[0], *((size,) for size in example.shape[1:]))
+    axes = list(range(example.ndim, X.ndim))
+    options = {"meta": example[:0], "chunks": chunks, "drop_axis": axes}
+    return X.map_blocks(_of_block, model=light, name_of=name, empty=example[:0], **options)
 
 
 def _of_block(block: Any, model: Any, name_of: str, empty: Array) -> Array:

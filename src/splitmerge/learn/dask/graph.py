@@ -8,7 +8,7 @@ from typing import Any
 import dask.array
 import numpy as np
 import scipy.sparse as sp
-from dask.base import compute
+from dask.base import compute, persist
 from dask.delayed import delayed
 
 # Dask has no type annotations
@@ -39,6 +39,12 @@ def computed(*lazy: Any) -> Any:
     """Compute Dask objects together."""
     answer: Any = compute(*lazy)  # type: ignore[no-untyped-call]
     return answer
+
+
+def persisted(arrays: Sequence[Any]) -> list[Any]:
+    """Return delayed objects for arrays that are sent to the workers now and stay there."""
+    held: Any = persist(*(delayed(array, pure=False) for array in arrays))  # type: ignore[no-untyped-call]
+    return list(held)
 
 
 def check_known(X: Any, name: str, dimensions: int = 2) -> Any:

@@ -98,6 +98,15 @@ class DaskView(View):
         return DaskJoint([self]).own(V.reshape(self.columns, -1)).reshape(V.shape)
 
 
+def signed_gram(view: Any, values: Array) -> Array:
+    """Return Σ w v x̃x̃ᵀ / Σw for one value per row, of either sign: two passes with weights of one sign."""
+    rows, scales = view.X.chunks[0], [(view.mean, view.spread)]
+    values = values if view.weights is None else values * np.asarray(view.weights)
+    parts = [da.from_array(np.maximum(sign * values, 0.0), chunks=(rows,)) for sign in (1, -1)]
+    plus, minus = (reduce_blocks(gram, add, [view.blocks_of_rows], row_blocks(w), scales, None) for w in parts)
+    return np.asarray((plus - minus) / view.total)
+
+
 class DaskJoint(Joint):
     """Views with the same row blocks; each product is one pass over all views.
 
@@ -136,7 +145,9 @@ class DaskJoint(Joint):
         return np.concatenate(centred) / self.spread[:, None] / self.total
 
 
-def dask_joint(views: Sequence[Any], weights: Any, *, scale: bool, names: Sequence[str]) -> DaskJoint:
+def dask_joint(
+    views: Sequence[Any], weights: Any, *, center: bool = True, scale: bool, names: Sequence[str]
+) -> DaskJoint:
     """Check views of which at least one is a Dask array and join them, in the row blocks of the first Dask array."""
     arrays = [check_known(X, name) for X, name in zip(views, names, strict=True)]
     check_same_rows([int(X.shape[0]) for X in arrays], names)
@@ -145,7 +156,7 @@ def dask_joint(views: Sequence[Any], weights: Any, *, scale: bool, names: Sequen
         X.rechunk({0: rows, 1: -1}) if isinstance(X, da.Array) else da.from_array(X, chunks=(rows, -1)) for X in arrays
     ]
     w = _weights(weights, rows)
-    joint = DaskJoint([DaskView(X, w, scale=scale) for X in arrays])
+    joint = DaskJoint([DaskView(X, w, center=center, scale=scale) for X in arrays])
     for view, name in zip(joint.views, names, strict=True):
         check_finite(view.mean, view.variances(), name)
     return joint

@@ -20,13 +20,15 @@ def is_dask(X: Any) -> bool:
     return module is not None and isinstance(X, module.Array)
 
 
-def joint_in_memory(views: Sequence[Any], weights: Any, *, scale: bool, names: Sequence[str]) -> Joint:
+def joint_in_memory(
+    views: Sequence[Any], weights: Any, *, center: bool = True, scale: bool, names: Sequence[str]
+) -> Joint:
     """Check arrays with the same rows, in memory or memory-mapped, and join them; errors refer to them by `names`."""
     data = [_real_matrix(X, name) for X, name in zip(views, names, strict=True)]
     check_same_rows([int(X.shape[0]) for X in data], names)
     w = check_weights(weights, int(data[0].shape[0]))
     with np.errstate(invalid="ignore", over="ignore"):
-        joint = Joint([View(X, w, scale=scale) for X in data])
+        joint = Joint([View(X, w, center=center, scale=scale) for X in data])
     for view, name in zip(joint.views, names, strict=True):
         check_finite(view.mean, view.spread, name)
     return joint

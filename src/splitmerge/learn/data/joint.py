@@ -83,8 +83,13 @@ class Joint:
         height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // self.columns))
         for first in range(0, self.rows, height):
             rows = slice(first, min(first + height, self.rows))
-            pieces = [view.centred(rows) for view in self.views]
-            yield np.hstack(pieces if W is None else [Z @ M for Z, M in zip(pieces, W, strict=True)])
+            if W is None:
+                Z = np.empty((rows.stop - rows.start, self.columns))
+                for view, part in zip(self.views, self.parts, strict=True):
+                    view.centred(rows, Z[:, part])
+                yield Z
+            else:
+                yield np.hstack([view.centred(rows) @ M for view, M in zip(self.views, W, strict=True)])
 
     def _sparse_gram(self) -> Array | None:
         """Sparse product, then centring; None if the means are so large that this would cancel."""

@@ -45,6 +45,11 @@ def check_table(Y: Any, name: str, columns: int | None = None, *, vector: bool =
     return Y
 
 
+def is_list_of_tables(X: Any) -> bool:
+    """Return whether X is a list of tables, in contrast to one table as a list of rows."""
+    return isinstance(X, (list, tuple)) and bool(X) and all(getattr(view, "ndim", 0) == 2 for view in X)
+
+
 def project(X: Any, mean: Any, spread: Any, rotations: Any) -> Any:
     """Return (X − mean) / spread times the rotations without copying X; lazy for a Dask array."""
     W = rotations / spread[:, None]

@@ -64,11 +64,11 @@ class View(Rows):
         for first in range(0, self.rows, height):
             yield slice(first, min(first + height, self.rows))
 
-    def centred(self, rows: slice) -> Array:
-        """Rows of W^½X̃ as a dense array."""
+    def centred(self, rows: slice, out: Array | None = None) -> Array:
+        """Rows of W^½X̃ as a dense array, written to `out` if it is given."""
         part = self.X[rows]
-        Z = np.array(part.toarray() if self.sparse else part, np.float64)
-        Z -= self.mean
+        part = part.toarray() if self.sparse else np.asarray(part)
+        Z: Array = np.subtract(part, self.mean, out=out, dtype=np.float64)
         Z /= self.spread
         if self.weights is not None:
             Z *= np.sqrt(self.weights[rows])[:, None]

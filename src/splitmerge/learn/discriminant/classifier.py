@@ -16,9 +16,12 @@ from ..dask.estimators import per_block
 class LinearScores(TransformerMixin):  # type: ignore[misc]
     """Predictions of a model with `classes_`, `coef_` and `intercept_`; projections with `xbar_` and `scalings_`.
 
+    As in scikit-learn, the solver "lsqr" has no projections, and those of "eigen" are not centred.
+
     Results for a Dask array are lazy and computed block by block.
     """
 
+    solver: str
     classes_: Array
     coef_: Array
     intercept_: Array
@@ -59,7 +62,10 @@ class LinearScores(TransformerMixin):  # type: ignore[misc]
 
     @per_block
     def transform(self, X: Any) -> Array:
-        """Project the rows, centred about `xbar_`, onto the first directions."""
+        """Project the rows onto the first directions, centred about `xbar_` unless the solver is "eigen"."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'auto', 'svd' or 'eigen').")
         X = self._checked(X)
         kept = self.scalings_[:, : self._n_features_out]
-        return np.asarray(X @ kept - self.xbar_ @ kept)
+        projected = np.asarray(X @ kept)
+        return projected if self.solver == "eigen" else projected - self.xbar_ @ kept

@@ -1,158 +1,95 @@
-"""Discriminant directions: eigenvectors of the pair (between, within) of covariances, by the cheapest route."""
+"""Discriminants of rows or of sums over rows, by the cheapest route to the covariance B within classes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from scipy.linalg.blas import dsymm, dsymv, dsyrk
+from scipy.linalg.blas import dsyrk
 
 from ...errors import NotPositiveDefinite
 from ...problem.b_policy import BReport
 from ...typing import Array
 from ..covariance.choice import Route, choose_route
-from ..covariance.definite import ROUNDING_TOL, TOO_SMALL, Definite, Rooted, any_varies, definite, scales
-from ..covariance.implicit import Iterated, RowSpace, Woodbury
-from ..covariance.shrinkage import Shrunk, automatic, fixed
+from ..covariance.definite import ROUNDING_TOL, TOO_SMALL, Definite, any_varies, check_overflow, scales
+from ..covariance.implicit import Iterated, Span, Woodbury
+from ..covariance.shrinkage import Shrunk, automatic, combined, fixed, ledoit_wolf
 from ..moments.grouped import Grouped
-from .leading import leading
+from .options import Options
+from .pairs import ADVICE, Discriminants, Means, Total, formed, less_within, solved, total_of
 
-ADVICE = "the covariance within classes is singular; give shrinkage='auto' or a number as shrinkage"
-
-
-@dataclass(frozen=True)
-class Options:
-    """The checked parameters of the estimator."""
-
-    shrinkage: float | str | None
-    between: str
-    policy: str
-    tol: float
-    keep: bool
-
-    @property
-    def automatic(self) -> bool:
-        """Whether the shrinkage is estimated."""
-        return self.shrinkage == "auto"
-
-    @property
-    def shrunk(self) -> bool:
-        """Whether there is any shrinkage."""
-        return bool(self.shrinkage)
-
-    @property
-    def total(self) -> bool:
-        """Whether the covariance between classes is the shrunk total minus that within."""
-        return self.shrunk and self.between == "total"
+# How far the variance of a probed direction may be above the least one.
+MAX_PROBED_RATIO = 2.0
+# Estimates the shrinkage of each class and of all rows.
+Estimator = Callable[[Grouped, Array], Shrunk]
 
 
-@dataclass(frozen=True)
-class Means:
-    """Class means about the overall mean, in rows, and the priors; variances up to `floor` are rounding errors.
-
-    `natural`: the priors are the shares of the rows.
-    """
-
-    centred: Array
-    priors: Array
-    floor: Array
-    natural: bool
-
-    @property
-    def M(self) -> Array:
-        """M with the covariance MMᵀ of the means."""
-        return np.asfortranarray(self.centred.T * np.sqrt(self.priors))
-
-
-@dataclass(frozen=True)
-class Discriminants:
-    """Eigenvalues (descending), B-orthonormal directions, and B⁻¹ times the centred means, in columns.
-
-    `covariance` is B, if it is kept, and `within` the upper triangle of B before shrinkage, if it was formed.
-    """
-
-    values: Array
-    directions: Array
-    solved: Array
-    covariance: Array | None
-    description: str
-    within: Array | None = None
-
-
-Product = Callable[[Array], Array]
-
-
-def by_rows(rows: Grouped, means: Means, options: Options) -> Discriminants:
-    """Compute the discriminants of all rows at once."""
+def by_rows(
+    rows: Grouped, means: Means, options: Options, route: Route | None = None, estimate: Estimator = automatic
+) -> Discriminants:
+    """Compute the discriminants of all rows at once, by the given or the cheapest route."""
     n, p, classes = rows.rows, rows.columns, rows.groups
-    kind = {"shrunk": options.shrunk, "automatic": options.automatic, "sparse": rows.sparse, "keep": options.keep}
-    route = choose_route(n, p, rows.entries, classes, **kind)
+    if route is None:
+        kind = {"shrunk": options.shrunk, "automatic": options.automatic, "sparse": rows.sparse, "keep": options.keep}
+        route = choose_route(n, p, rows.entries, classes, **kind)
     # reweighted such that ZᵀZ is the covariance within classes
-    Z = rows.reweighted(rows.weights * (means.priors / rows.totals)[rows.members])
+    Z = rows.reweighted(rows.weights * (means.shares / rows.totals)[rows.members])
     if route.name == "columns":
         if options.automatic:
-            return _by_columns(rows, Z, means, options, route)
+            return _by_class(rows, means, options, route)
         W = Z.scatter()
         return replace(by_covariance(W, means, options, route.why), within=W)
     M, variances = means.M, Z.variances()
-    _check_variances(variances, means.floor)
+    check_variances(variances, means.floor)
     if options.automatic:
-        shrunk = automatic(rows, means.priors)
+        shrunk = estimate(rows, means.priors)
         total = _by_products(shrunk, Z, M)
     else:
         shrunk = fixed(float(options.shrinkage or 0.0), variances, M, classes)
-        total = _less_within(shrunk, M)
-    form = _unformed(Z, shrunk, scales(variances, means.floor), options, route)
-    return _solved(form, means, total, options, route.why, None)
+        total = less_within(shrunk, M)
+    varies = variances > means.floor
+    form = _unformed(Z, shrunk, scales(variances, means.floor), varies, options, route)
+    return solved(form, means, total, options, route.why)
 
 
 def by_covariance(W: Array, means: Means, options: Options, why: str) -> Discriminants:
     """Compute the discriminants from the upper triangle W of the covariance within classes; no automatic shrinkage."""
-    _check_variances(W.diagonal(), means.floor)
+    check_variances(W.diagonal(), means.floor)
     shrunk = fixed(float(options.shrinkage or 0.0), W.diagonal(), means.M, means.priors.size)
-
-    def form() -> Array:
-        B = np.multiply(W, shrunk.total_factor, order="F")
-        B[np.diag_indices_from(B)] += shrunk.diagonal
-        return B
-
-    return _formed(form, means, _less_within(shrunk, means.M), options, why)
+    return by_shrunk(W * shrunk.total_factor, shrunk, means, less_within(shrunk, means.M), options, why)
 
 
-def _by_columns(rows: Grouped, Z: Grouped, means: Means, options: Options, route: Route) -> Discriminants:
-    """Compute the discriminants by forming B with an estimated shrinkage per class."""
-    W = Z.scatter() if options.total else None
-    _check_variances(Z.variances() if W is None else W.diagonal(), means.floor)
-    T = None if W is None else dsyrk(1.0, means.M, beta=1.0, c=W, overwrite_c=1)
-    shrunk = automatic(rows, means.priors, T if means.natural else None)
-    S = Z.reweighted(Z.weights * shrunk.factors[Z.members])
-
-    def form() -> Array:
-        B = S.scatter()
-        B[np.diag_indices_from(B)] += shrunk.diagonal
-        return B
-
-    def total(V: Array) -> Array:
-        one = V.shape[1] == 1
-        product = dsymv(1.0, T, V[:, 0])[:, None] if one else dsymm(1.0, T, np.asfortranarray(V))
-        return np.asarray(shrunk.total_factor * product + shrunk.total_diagonal[:, None] * V)
-
-    return _formed(form, means, total, options, route.why)
+def by_shrunk(B: Array, shrunk: Shrunk, means: Means, total: Total | None, options: Options, why: str) -> Discriminants:
+    """Compute the discriminants with the upper triangle of B, to which the diagonal of the shrinkage is added."""
+    B[np.diag_indices_from(B)] += shrunk.diagonal
+    return formed(lambda: B.copy(order="F"), means, total, options, why)
 
 
-def _formed(form: Callable[[], Array], means: Means, total: Product, options: Options, why: str) -> Discriminants:
-    covariance = None
-    if options.keep:
-        upper = np.triu(form())
-        covariance = upper + np.triu(upper, 1).T
-    # shrinkage gives a constant column a positive variance
-    floor = 0 * means.floor if options.shrunk else means.floor
-    B = definite(form, floor, options.policy, options.tol, ADVICE)
-    return _solved(B, means, total, options, why, covariance)
+def _by_class(rows: Grouped, means: Means, options: Options, route: Route) -> Discriminants:
+    """Compute the discriminants by forming the covariance of each class once, for its estimate and for its share."""
+    p = rows.columns
+    B, W = np.zeros((p, p), order="F"), np.zeros((p, p), order="F")
+    found = []
+    for k, share in enumerate(means.shares):
+        group = rows.group(k)
+        C = group.scatter()
+        C /= rows.totals[k]
+        check_overflow(C.diagonal())
+        found.append(ledoit_wolf(group, C))
+        C *= share
+        W += C
+        C *= 1 - found[-1][0]
+        B += C
+    check_variances(W.diagonal(), means.floor)
+    if not options.total:
+        return by_shrunk(B, combined(found, (0.0, np.zeros(p)), means.priors), means, None, options, route.why)
+    T = dsyrk(1.0, means.M, beta=1.0, c=W, overwrite_c=1)
+    shrunk = combined(found, ledoit_wolf(rows.together(), T if means.natural else None), means.priors)
+    return by_shrunk(B, shrunk, means, total_of(T, shrunk.total_factor, shrunk.total_diagonal), options, route.why)
 
 
-def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route: Route) -> Definite:
+def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, varies: Array, options: Options, route: Route) -> Definite:
     """Return B in an implicit form: Gram matrix of the rows, or products."""
     if options.shrunk:
         S = Z.reweighted(Z.weights * shrunk.factors[Z.members])
@@ -160,55 +97,52 @@ def _unformed(Z: Grouped, shrunk: Shrunk, scale: Array, options: Options, route:
             raise NotPositiveDefinite(
                 f"shrinkage={options.shrinkage!r} leaves variances of zero; give a positive number as shrinkage"
             )
-        return Woodbury(S, shrunk.diagonal) if route.name == "rows" else Iterated(S, shrunk.diagonal)
-    if options.policy == "error":
+        return Woodbury(S, shrunk.diagonal) if route.name == "rows" else _iterated(S, shrunk.diagonal)
+    by_products = route.name == "products"
+    if options.policy == "error" and not (by_products and varies.all()):
         raise NotPositiveDefinite(f"{ADVICE}, or another b_policy")
+    if by_products and options.policy != "ridge":
+        iterated = _iterated(Z, np.zeros(Z.columns), varies, "give a number as shrinkage")
+        _check_definite(iterated, scale, options.tol)
+        return iterated
     if options.policy == "restrict":
-        return RowSpace(Z, scale, options.tol)
+        return Span(Z, scale, options.tol)
     if options.tol**2 < ROUNDING_TOL * Z.rows:
         raise NotPositiveDefinite(TOO_SMALL.format(options.tol))
-    ridged = Woodbury(Z, options.tol**2 * scale**2)
+    ridged = (_iterated if by_products else Woodbury)(Z, options.tol**2 * scale**2)
     ridged.report = BReport("ridge", options.tol**2, Z.columns)
     return ridged
 
 
-def _less_within(shrunk: Shrunk, M: Array) -> Product:
-    """Return the product with the shrunk total minus the shrunk within, both shrunk by one number."""
-    extra = (shrunk.total_diagonal - shrunk.diagonal)[:, None]
-    return lambda V: np.asarray(shrunk.total_factor * (M @ (M.T @ V)) + extra * V)
+def _iterated(
+    Z: Grouped, diagonal: Array, kept: Array | None = None, advice: str = "give a larger shrinkage"
+) -> Iterated:
+    return Iterated(Z.gram_times, Z.variances(), diagonal, kept, advice=advice)
 
 
-def _by_products(shrunk: Shrunk, Z: Grouped, M: Array) -> Product:
-    """Return the product with the shrunk total, by products with the rows."""
+def _check_definite(form: Iterated, scale: Array, tol: float) -> None:
+    """Raise if a direction has a variance below tol², which a product does not drop.
 
-    def total(V: Array) -> Array:
-        both = Z.transposed(Z.times(V)) + M @ (M.T @ V)
-        return np.asarray(shrunk.total_factor * both + shrunk.total_diagonal[:, None] * V)
+    The solution for a random vector is nearly in that direction, so that its variance is little larger.
+    """
+    b = np.random.default_rng(0).standard_normal((scale.size, 1)) * scale[:, None] * form.kept[:, None]
+    w = form.solve(b)
+    variance = float((w * b).sum() / ((scale[:, None] * w) ** 2).sum())
+    if variance <= MAX_PROBED_RATIO * tol**2:
+        raise NotPositiveDefinite(
+            f"the covariance within classes has a direction of relative variance {variance:.1e}, and is too large to "
+            f"be formed to drop it; {form.advice}, or a smaller tol"
+        )
 
-    return total
 
-
-def _solved(
-    form: Definite, means: Means, total: Product, options: Options, why: str, covariance: Array | None
-) -> Discriminants:
-    M = means.M
-    values, directions, solved = form.pairs(M)
-    told = [why, form.describe()]
-    if options.total:
-        k = min(means.priors.size - 1, form.rank if isinstance(form, Rooted) else M.shape[0])
-        values, directions, how = leading(form, total, k, M)
-        # with an estimated shrinkage `total` still contains B, which adds 1 to the eigenvalues
-        values = values - 1.0 if options.automatic else values
-        told.append(how)
-    else:
-        told.append("The covariance between classes has low rank: the directions were computed without iteration.")
-    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
-    solved = solved / np.sqrt(means.priors)
-    return Discriminants(
-        values, directions * np.where(largest < 0, -1, 1), solved, covariance, " ".join(filter(None, told))
+def _by_products(shrunk: Shrunk, Z: Grouped, M: Array) -> Total:
+    """Return the shrunk total by products with the rows."""
+    return Total(
+        shrunk.total_factor, lambda V: Z.gram_times(V) + M @ (M.T @ V), shrunk.total_diagonal, None, within=True
     )
 
 
-def _check_variances(variances: Array, floor: Array) -> None:
+def check_variances(variances: Array, floor: Array) -> None:
+    """Raise if no column varies within classes."""
     if not any_varies(variances, floor):
         raise ValueError("X is constant within every class of y; give data that vary within classes")

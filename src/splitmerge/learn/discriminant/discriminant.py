@@ -8,19 +8,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...checks import real, whole
-from ...problem.b_policy import check_policy
 from ...typing import Array
 from ..covariance.definite import any_varies, rounding_variance
 from ..dask.blocks import Blocks
 from ..dask.estimators import add_rows, check_labelled
-from ..data.inputs import drop_zero_weights, is_dask, weights_or_ones
+from ..dask.grouped import BlockGrouped
+from ..data.inputs import drop_zero_weights, weights_or_ones
 from ..moments.grouped import Grouped
 from ..moments.moments import Moments
 from .classifier import LinearScores
-from .directions import Discriminants, Means, Options, by_covariance, by_rows
-
-BETWEEN = ("total", "means")
+from .directions import by_covariance, by_rows
+from .distributed import FORMED_BY_BLOCKS, block_route, by_class_sums, estimates
+from .estimated import by_estimator
+from .options import Options, check_batches, check_components, checked, checked_priors
+from .pairs import Discriminants, Means, scores
 
 
 class LinearDiscriminantAnalysis(
@@ -35,30 +36,40 @@ class LinearDiscriminantAnalysis(
     c − 1 dimensions, so that a singular value decomposition of c columns gives the directions. B is formed and
     factorised, or used only in products with X, whichever is cheaper; `route_` tells which and why.
 
-    n_components
-        Number of directions of `transform`, at most min(classes − 1, features), which is the default.
+    solver
+        Whose results are returned; how they are computed does not depend on it. "svd", "lsqr" and "eigen" have the
+        attributes and the conventions of scikit-learn's solvers: shrinkage is refused by "svd"; "lsqr" has no
+        directions; "lsqr" and "eigen" store `covariance_`, and do not centre scores and projections. "auto" is "svd",
+        but takes shrinkage and a covariance estimator, too.
     shrinkage
         None, a number from 0 to 1, or "auto": estimated for each standardised class (Ledoit and Wolf 2004).
     priors
-        Probabilities of the classes, scaled to a sum of 1. The default are the shares of the (weighted) rows.
+        Probabilities of the classes, scaled to a sum of 1. The default are the shares of the (weighted) rows. They are
+        the weights of the classes in B, too, except without shrinkage for the solvers "auto" and "svd".
+    n_components
+        Number of directions of `transform`, at most min(classes − 1, features), which is the default.
+    store_covariance
+        Store B as `covariance_`; it is formed, then.
+    tol
+        With features of unit variance, a direction with a variance below tol² counts as one without variance.
+    covariance_estimator
+        An object with `fit(X)` and `covariance_`, as in `sklearn.covariance`, for the covariance of each class.
     b_policy
         For a singular B: "restrict" drops the directions without variance within classes, "ridge" adds tol² of each
         variance to its diagonal, "error" raises `NotPositiveDefinite`.
-    tol
-        With features of unit variance, a direction with a variance below tol² counts as one without variance.
     between
         The covariance between classes with shrinkage. "total" is that of scikit-learn's solver "eigen": the shrunk
         covariance of all rows minus B. It adds a diagonal to the covariance of the means, so that the directions need
         an iteration, and favours directions in which nothing varies. "means" is the covariance of the means. Without
         shrinkage both are equal. `predict` does not depend on it.
-    store_covariance
-        Store B as `covariance_`; it is formed, then.
 
-    The rows of a Dask array stay on the workers, which sum their blocks; B is formed, and results are lazy.
+    The rows of a Dask array stay on the workers, which sum their blocks, and results are lazy. A large B is not formed
+    if there is a shrinkage, if there are few rows, or if it does not fit into the memory.
 
-    The attributes are those of scikit-learn's class of this name: `classes_`, `priors_`, `means_`, `xbar_`, `coef_`,
-    `intercept_`, `scalings_` (B-orthonormal columns), `explained_variance_ratio_` (of the directions of `transform`,
-    relative to the sum of min(classes − 1, features) eigenvalues), and `eigenvalues_`.
+    The attributes are those of scikit-learn's class of this name, in float32 for X in float32: `classes_`, `priors_`,
+    `means_`, `xbar_`, `coef_`, `intercept_`, `scalings_` (B-orthonormal columns), `explained_variance_ratio_` (of the
+    directions of `transform`, relative to the sum of min(classes − 1, features) eigenvalues, for "eigen" of all of
+    them), and `eigenvalues_`.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -71,22 +82,26 @@ class LinearDiscriminantAnalysis(
 
     def __init__(
         self,
-        n_components: int | None = None,
-        *,
+        solver: str = "auto",
         shrinkage: float | str | None = None,
         priors: Any = None,
-        b_policy: str = "restrict",
-        tol: float = 1e-4,
-        between: str = "total",
+        n_components: int | None = None,
         store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+        *,
+        b_policy: str = "restrict",
+        between: str = "total",
     ) -> None:
-        self.n_components = n_components
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
-        self.b_policy = b_policy
-        self.tol = tol
-        self.between = between
+        self.n_components = n_components
         self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.b_policy = b_policy
+        self.between = between
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -95,38 +110,40 @@ class LinearDiscriminantAnalysis(
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; an integer weight w acts like w equal rows."""
-        options = self._options()
-        if options.automatic and is_dask(X):
-            raise ValueError("shrinkage='auto' needs all rows in memory; give a number as shrinkage for a Dask array")
+        options = checked(self)
         X, y, weights = self._rows(X, y, sample_weight, reset=True, min_rows=2)
         X, y, weights = drop_zero_weights(X, y, weights)
         self.classes_, members = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError("y has one class only; at least two are needed")
         if len(y) == self.classes_.size:
-            raise ValueError("y has one sample per class; the number of samples must exceed the number of classes")
+            raise ValueError(
+                "The number of samples must be more than the number of classes, but y has one sample per class"
+            )
+        self._dtype = _dtype(X)
         if isinstance(X, Blocks):
-            sums = Moments(self.classes_.size, X.shape[1], separate=self.priors is not None)
-            self._moments = add_rows(sums, X, members, weights)
-            return self._of_sums(options, "The covariance within classes was summed over the blocks of a Dask array.")
+            if options.estimator is not None:
+                raise ValueError("covariance_estimator needs all rows in memory; give shrinkage for a Dask array")
+            return self._of_blocks(X, members, weights, options)
         rows = Grouped(X, members, self.classes_.size, weights)
-        means = self._means(rows.means, rows.totals, len(y))
-        found = by_rows(rows, means, options)
+        means = self._means(rows.means, rows.totals, len(y), options)
         self.__dict__.pop("_moments", None)
-        if found.within is not None and self.priors is None:
+        if options.estimator is not None:
+            return self._keep(by_estimator(X, members, weights, means, options), means, options)
+        found = by_rows(rows, means, options)
+        if found.within is not None and (means.natural or options.pooled):
             scatter = np.multiply(found.within, rows.totals.sum(), out=found.within)
             self._moments = Moments.of(rows.totals, rows.means, np.bincount(members), scatter)
-        return self._keep(found)
+        return self._keep(found, means, options)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows; the first call needs all `classes`.
 
         The model is fitted as soon as each class has a row. shrinkage="auto" is not supported. Rows can be added to a
-        `fit` that formed the covariance, if no priors are given.
+        `fit` that formed the covariance, if no priors are weights of the classes in it.
         """
-        options = self._options()
-        if options.automatic:
-            raise ValueError("shrinkage='auto' needs all rows at once; give a number as shrinkage, or call fit")
+        options = checked(self)
+        check_batches(options)
         first = not hasattr(self, "_moments")
         if first and hasattr(self, "coef_"):
             raise ValueError(
@@ -141,72 +158,83 @@ class LinearDiscriminantAnalysis(
         if first:
             # only now: a call that is refused leaves nothing behind
             self.classes_ = known
-            self._moments = Moments(known.size, X.shape[1], separate=self.priors is not None)
+            self._moments = Moments(known.size, X.shape[1], separate=self._separate(options))
+        self._dtype = _dtype(X) if first else np.promote_types(self._dtype, _dtype(X))
         sums = add_rows(self._moments, X, np.searchsorted(self.classes_, y), weights)
         if not sums.weights.all():
             return self
         return self._of_sums(options, "The covariance within classes was summed over batches.", more=True)
 
+    def _separate(self, options: Options) -> bool:
+        """Whether each class needs a scatter matrix of its own."""
+        return self.priors is not None and not options.pooled
+
+    def _of_blocks(self, X: Blocks, members: Array, weights: Array, options: Options) -> Self:
+        """Fit to the rows of a Dask array."""
+        groups, separate = self.classes_.size, self._separate(options) or options.automatic
+        self.__dict__.pop("_moments", None)
+        route = block_route(X.shape, groups, options, matrices=groups if separate else 1)
+        if route is not None:
+            rows = BlockGrouped(X, members, groups, weights)
+            means = self._means(rows.means, rows.totals, len(members), options)
+            return self._keep(by_rows(rows, means, options, route, estimates), means, options)
+        sums = add_rows(Moments(groups, X.shape[1], separate=separate), X, members, weights)
+        if options.automatic:
+            means = self._means(sums.means, sums.weights, len(members), options)
+            return self._keep(by_class_sums(X, members, weights, sums, means, options), means, options)
+        self._moments = sums
+        return self._of_sums(options, FORMED_BY_BLOCKS)
+
     def _of_sums(self, options: Options, why: str, *, more: bool = False) -> Self:
         """Fit to the moments; with `more` rows expected, constant data are no error."""
         sums = self._moments
-        means = self._means(sums.means, sums.weights, int(sums.rows.sum()))
-        W = sums.within(None if self.priors is None else self.priors_)
+        means = self._means(sums.means, sums.weights, int(sums.rows.sum()), options)
+        W = sums.within(means.shares if self._separate(options) else None)
         if more and not any_varies(W.diagonal(), means.floor):
             # for example after one row per class
             return self
-        return self._keep(by_covariance(W, means, options, why))
-
-    def _options(self) -> Options:
-        s = self.shrinkage
-        if s is not None and s != "auto":
-            if isinstance(s, str):
-                raise ValueError(f"shrinkage is {s!r}; give 'auto', a number from 0 to 1, or None")
-            s = real(s, "shrinkage", least=0.0, most=1.0)
-        if self.between not in BETWEEN:
-            raise ValueError(f"between is {self.between!r}; give one of {', '.join(map(repr, BETWEEN))}")
-        if self.n_components is not None:
-            whole(self.n_components, "n_components", 1)
-        tol = real(self.tol, "tol", least=0.0)
-        return Options(s, self.between, check_policy(self.b_policy), tol, bool(self.store_covariance))
+        return self._keep(by_covariance(W, means, options, why), means, options)
 
     def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_rows: int = 1) -> tuple[Any, Array, Array]:
         X, y = check_labelled(self, X, y, reset=reset, min_rows=min_rows)
         check_classification_targets(y)
         return X, y, weights_or_ones(sample_weight, X.shape[0])
 
-    def _means(self, means: Array, totals: Array, count: int) -> Means:
-        """Set the priors and the means."""
-        most = min(self.classes_.size - 1, means.shape[1])
-        if self.n_components is not None:
-            whole(self.n_components, "n_components", 1, most)
-        self.priors_ = totals / totals.sum() if self.priors is None else self._given_priors()
-        self.means_ = means.copy()
-        self.xbar_ = self.priors_ @ means
-        return Means(means - self.xbar_, self.priors_, rounding_variance(count, means), self.priors is None)
+    def _means(self, means: Array, totals: Array, count: int, options: Options) -> Means:
+        """Check the priors and the number of directions, and return the means."""
+        check_components(self.n_components, *means.shape)
+        natural = totals / totals.sum()
+        priors = natural if self.priors is None else checked_priors(self.priors, self.classes_.size)
+        shares = natural if options.pooled else priors
+        return Means(means.copy(), priors @ means, priors, shares, rounding_variance(count, means), self.priors is None)
 
-    def _given_priors(self) -> Array:
-        priors = np.asarray(self.priors, np.float64)
-        if priors.shape != (self.classes_.size,) or not (priors > 0).all() or not np.isfinite(priors).all():
-            raise ValueError(f"priors is {priors!r}; give {self.classes_.size} positive numbers, one per class")
-        return np.asarray(priors / priors.sum())
-
-    def _keep(self, found: Discriminants) -> Self:
-        """Set the attributes of the solution."""
-        centred = self.means_ - self.xbar_
-        coef = found.solved.T
-        intercept = np.log(self.priors_) - 0.5 * np.einsum("ij,ij->i", centred, coef) - coef @ self.xbar_
-        if self.classes_.size == 2:
-            coef, intercept = coef[1:] - coef[:1], intercept[1:] - intercept[:1]
-        self.coef_, self.intercept_ = np.ascontiguousarray(coef), intercept
-        self.scalings_, self.eigenvalues_, self.route_ = found.directions, found.values, found.description
-        self._n_features_out = min(found.values.size, self.n_components or found.values.size)
-        total = float(found.values.sum())
-        self.explained_variance_ratio_ = found.values[: self._n_features_out] / (total if total > 0 else 1.0)
-        self.__dict__.pop("covariance_", None)
+    def _keep(self, found: Discriminants, means: Means, options: Options) -> Self:
+        """Set the attributes of the solution, in the dtype of X."""
+        for name in ("covariance_", "scalings_", "eigenvalues_", "explained_variance_ratio_"):
+            self.__dict__.pop(name, None)
+        coef, intercept = scores(found, means)
+        kept = {"means_": means.means, "xbar_": means.mean, "priors_": means.priors}
+        kept |= {"coef_": np.ascontiguousarray(coef), "intercept_": intercept}
+        most = min(means.priors.size - 1, means.mean.size)
+        if options.directions:
+            most = found.values.size
+            kept |= {"scalings_": found.directions, "eigenvalues_": found.values}
+        self._n_features_out = min(most, self.n_components or most)
+        if options.directions:
+            spread = found.spread if found.spread > 0 else 1.0
+            kept["explained_variance_ratio_"] = found.values[: self._n_features_out] / spread
         if found.covariance is not None:
-            self.covariance_ = found.covariance
+            kept["covariance_"] = found.covariance
+        for name, value in kept.items():
+            setattr(self, name, np.asarray(value, self._dtype))
+        self.route_ = found.description
         return self
+
+
+def _dtype(X: Any) -> Any:
+    """Return the dtype of the results for data X."""
+    given = X.X.dtype if isinstance(X, Blocks) else X.dtype
+    return np.dtype(np.float32 if given == np.float32 else np.float64)
 
 
 def _all_classes(classes: Any) -> Array:

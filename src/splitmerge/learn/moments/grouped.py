@@ -6,7 +6,8 @@ in blocks of rows or columns, so that it may be sparse or memory-mapped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy.linalg.blas import dsyrk
 from ...typing import Array
 from ..data.rows import Rows
 
-# Largest number of entries that are centred at a time (32 MiB).
-BLOCK_ENTRIES = 1 << 22
+# Numbers of entries that are centred at a time: at most 32 MiB, and 2 MiB, which stay in the cache, if the rows are as
+# many as half the columns, so that adding a product to the scatter matrix takes little of the time.
+BLOCK_ENTRIES, CACHED_ENTRIES = 1 << 22, 1 << 18
 
 
 class Grouped(Rows):
@@ -59,17 +61,32 @@ class Grouped(Rows):
         other.totals = np.bincount(self.members, weights, self.groups)
         return other
 
+    def group(self, k: int) -> Grouped:
+        """Return the rows of group k about their mean."""
+        return _Group(self, np.flatnonzero(self.members == k), self.means[k])
+
+    def together(self) -> Grouped:
+        """Return all rows about their common mean, as one group."""
+        return _Group(self, None, self.totals @ self.means / self.totals.sum())
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Iterate over blocks of rows of Z; each block overwrites the previous one."""
         pieces = list(_pieces(self.rows, self.columns))
         memory = np.empty((max(piece.stop - piece.start for piece in pieces), self.columns))
+        unweighted = bool((self.weights == 1).all())
         for rows in pieces:
-            # mode "clip" writes into `out` without a buffer
-            Z = np.take(self.means, self.members[rows], axis=0, out=memory[: rows.stop - rows.start], mode="clip")
-            part = self.X[rows]
-            np.subtract(part.toarray() if self.sparse else part, Z, out=Z)
-            Z *= self.roots[rows, None]
+            Z = memory[: rows.stop - rows.start]
+            self._centre(rows, Z)
+            if not unweighted:
+                Z *= self.roots[rows, None]
             yield rows, Z
+
+    def _centre(self, rows: slice, out: Array) -> None:
+        """Write the given rows of X − EM into `out`."""
+        # mode "clip" writes into `out` without a buffer
+        np.take(self.means, self.members[rows], axis=0, out=out, mode="clip")
+        part = self.X[rows]
+        np.subtract(part.toarray() if self.sparse else part, out, out=out)
 
     def scatter(self, out: Array | None = None) -> Array:
         """Return the upper triangle of ZᵀZ in Fortran order, added to `out`."""
@@ -101,16 +118,21 @@ class Grouped(Rows):
 
     def gram(self, scale: Array) -> Array:
         """Return the upper triangle of (ZS)(ZS)ᵀ for S = diag(`scale`), in Fortran order."""
-        X = self.X.tocsc() if self.sparse else self.X
+        columns = self._by_columns()
         found = np.zeros((self.rows, self.rows), order="F")
         for some in _pieces(self.columns, self.rows):
-            part = X[:, some].toarray() if self.sparse else X[:, some]
+            part = columns(some)
             Z = np.take(self.means[:, some], self.members, axis=0)
             np.subtract(part, Z, out=Z)
             Z *= self.roots[:, None]
             Z *= scale[some]
             found = dsyrk(1.0, Z.T, beta=1.0, c=found, trans=1, overwrite_c=1)
         return found
+
+    def _by_columns(self) -> Callable[[slice], Array]:
+        """Return a function that gives some columns of X as a dense array."""
+        X: Any = self.X.tocsc() if self.sparse else self.X
+        return lambda some: X[:, some].toarray() if self.sparse else X[:, some]
 
     def times(self, V: Array) -> Array:
         """ZV for columns V."""
@@ -122,8 +144,49 @@ class Grouped(Rows):
         sums = self._indicator(np.ones(self.rows), slice(None)).T @ weighted
         return np.asarray(self.X.T @ weighted - self.means.T @ sums)
 
+    def gram_times(self, V: Array) -> Array:
+        """ZᵀZV for columns V."""
+        return self.transposed(self.times(V))
+
+
+class _Group(Grouped):
+    """Some or all rows about one mean; dense rows are gathered block by block."""
+
+    def __init__(self, whole: Grouped, chosen: Array | None, mean: Array) -> None:
+        self.source, self.chosen = whole.X, chosen
+        self.weights = whole.weights if chosen is None else whole.weights[chosen]
+        self.roots, self.totals = np.sqrt(self.weights), np.array([self.weights.sum()])
+        self.rows, self.columns, self.groups = self.weights.size, whole.columns, 1
+        self.members, self.means = np.zeros(self.rows, np.intp), mean[None]
+
+    @cached_property
+    def X(self) -> Any:
+        """The rows, copied if they are not all."""
+        return self.source if self.chosen is None else self.source[self.chosen]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a sparse matrix."""
+        return bool(sp.issparse(self.source))
+
+    def _centre(self, rows: slice, out: Array) -> None:
+        if self.sparse or self.chosen is None:
+            part = self.X[rows]
+            np.subtract(part.toarray() if self.sparse else part, self.means[0], out=out)
+        elif self.source.dtype == out.dtype:
+            np.take(self.source, self.chosen[rows], axis=0, out=out, mode="clip")
+            out -= self.means[0]
+        else:
+            np.subtract(self.source[self.chosen[rows]], self.means[0], out=out)
+
+    def _by_columns(self) -> Callable[[slice], Array]:
+        if self.sparse or self.chosen is None:
+            return super()._by_columns()
+        return lambda some: self.source[:, some][self.chosen]
+
 
 def _pieces(count: int, width: int) -> Iterator[slice]:
-    """Slices of `count` rows of the given width, of at most BLOCK_ENTRIES entries."""
-    step = max(1, BLOCK_ENTRIES // max(width, 1))
+    """Slices of `count` rows of the given width."""
+    width = max(width, 1)
+    step = max(1, min(BLOCK_ENTRIES // width, max(CACHED_ENTRIES // width, width // 2)))
     return (slice(first, min(first + step, count)) for first in range(0, count, step))

@@ -1,5 +1,7 @@
-"""Sliced inverse regression and sliced average variance estimation."""
+"""Directions that explain a response: sliced inverse regression, average variance, principal Hessian directions."""
 
-from .sliced import SlicedAverageVariance, SlicedInverseRegression
+from .hessian import PrincipalHessianDirections
+from .inverse import SlicedInverseRegression
+from .variance import SlicedAverageVariance
 
-__all__ = ["SlicedAverageVariance", "SlicedInverseRegression"]
+__all__ = ["PrincipalHessianDirections", "SlicedAverageVariance", "SlicedInverseRegression"]

@@ -10,6 +10,8 @@ import numpy as np
 from ...checks import whole
 from ...typing import Array
 
+ONE_VALUE = "y has one value or class only; at least two slices are needed"
+
 
 @dataclass(frozen=True)
 class Slicing:
@@ -47,7 +49,7 @@ class Slicing:
         number = whole(slices, "n_slices", 2)
         different = np.unique(y)
         if different.size < 2:
-            raise ValueError("y has one value or class only; at least two slices are needed")
+            raise ValueError(ONE_VALUE)
         if y.dtype.kind not in "iuf" or different.size <= number:
             return cls(different, None)
         order = np.argsort(y, kind="stable")
@@ -65,6 +67,31 @@ class Slicing:
         if (unknown := np.setdiff1d(y, self.labels)).size:
             raise ValueError(f"y has labels {unknown[:5]!r} that are not among the slices {self.labels!r}; remove them")
         return np.asarray(np.searchsorted(self.labels, y))
+
+
+def divided(y: Any, slices: Any, weights: Array) -> tuple[Slicing, Array]:
+    """Divide the sorted rows by number only, like NumPy's `array_split`: rows with equal y may be in different slices.
+
+    Return the slicing, whose begins may repeat, and the slice index of each row. A row is not divided: it is in the
+    slice in which its weight begins.
+
+    >>> divided(np.array([1.0, 1.0, 1.0, 2.0]), 2, np.ones(4))[1]
+    array([0, 0, 1, 1])
+    """
+    y = np.asarray(y)
+    number = whole(slices, "n_slices", 2, y.size)
+    if y.dtype.kind not in "iuf":
+        raise ValueError("y has labels, which ties='split' cannot sort; use ties='together'")
+    if y.min() == y.max():
+        raise ValueError(ONE_VALUE)
+    # NumPy's default sort, which statsmodels uses, decides the order of equal values
+    order = np.argsort(y)
+    above = np.cumsum(weights[order])
+    place = np.searchsorted(_cuts(float(above[-1]), number), above - weights[order], side="right")
+    first, place = np.unique(place, return_index=True, return_inverse=True)[1:]
+    members = np.empty(y.size, np.intp)
+    members[order] = place
+    return Slicing(None, y[order][first[1:]]), members
 
 
 def _cuts(total: float, number: int) -> Array:

@@ -1,0 +1,73 @@
+"""The results of cca_zoo, where it is installed."""
+
+import numpy as np
+import pytest
+
+import splitmerge as sm
+from splitmerge.learn import CCA, MCCA
+
+linear = pytest.importorskip("cca_zoo.linear", reason="cca_zoo, which the benchmarks compare with, is not installed")
+metrics = pytest.importorskip("cca_zoo.metrics")
+
+ROWS = 120
+X, Y = sm.gallery.two_views(ROWS, 6, 4, [0.9, 0.6, 0.3], rng=0)
+RNG = np.random.default_rng(0)
+X, Y = X * [1, 2, 3, 0.5, 1, 1] + 0.3, Y - 0.2
+Z = RNG.standard_normal((ROWS, 5)) + X[:, :5]
+WEIGHTS = RNG.integers(1, 4, ROWS).astype(float)
+
+
+def same_c(c, count):
+    """Our c for theirs: their covariances are divided by count − 1, ours by count."""
+    ratio = np.divide(c, 1 - np.asarray(c)) * (count - 1) / count
+    return ratio / (1 + ratio)
+
+
+def assert_proportional(ours, theirs):
+    """Equal up to one positive factor, which the divisors make, and a sign of each component."""
+    ours, theirs = np.vstack(ours), np.vstack(theirs)
+    theirs = theirs * np.linalg.norm(ours) / np.linalg.norm(theirs)
+    np.testing.assert_allclose(ours, theirs * np.sign((ours * theirs).sum(axis=0)), atol=1e-10)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("c", [0.0, 0.3, [0.1, 0.6]])
+def test_two_views(c, weights, center):
+    views, count = [X, Y], ROWS if weights is None else weights.sum()
+    theirs = linear.RidgeCCA(3, shrinkage=c, center=center).fit(views, sample_weight=weights)
+    ours = CCA(3, c=same_c(c, count), scale=False, center=center).fit(views, sample_weight=weights)
+    for one, other in zip((ours.x_weights_, ours.y_weights_), theirs.weights_, strict=True):
+        assert_proportional([one], [other])
+    for one, other in zip(ours.transform(views), theirs.transform(views), strict=True):
+        assert_proportional([one], [other])
+    assert ours.score(views) == pytest.approx(theirs.score(views), rel=1e-10)
+    by_dimension = metrics.average_pairwise_correlations(metrics.pairwise_correlations(theirs.transform(views)))
+    np.testing.assert_allclose(ours.correlations(views), by_dimension, rtol=1e-10)
+
+
+@pytest.mark.parametrize("c", [0.0, 0.3])
+def test_several_views(c):
+    views = [X, Y, Z]
+    theirs = linear.MCCA(2, shrinkage=c, pca=False).fit(views)
+    ours = MCCA(2, c=same_c(c, ROWS), scale=False).fit(views)
+    assert_proportional(ours.rotations_, theirs.weights_)
+    assert ours.score(views) == pytest.approx(theirs.score(views), rel=1e-10)
+
+
+def test_loadings():
+    theirs = metrics.factor_loadings([X, Y], linear.CCA(3).fit_transform([X, Y]))
+    ours = CCA(3).fit(X, Y)
+    assert_proportional([ours.x_loadings_, ours.y_loadings_], theirs)
+
+
+def test_partial_least_squares():
+    theirs, ours = linear.PLS(2).fit([X, Y]), CCA(2, c=1.0, scale=False).fit([X, Y])
+    assert_proportional([ours.x_weights_, ours.y_weights_], theirs.weights_)
+
+
+def test_inverse_transform():
+    theirs, ours = linear.CCA(2).fit([X, Y]), CCA(2, scale=False).fit([X, Y])
+    found, expected = (each.inverse_transform(each.transform([X, Y])) for each in (ours, theirs))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
