@@ -87,8 +87,8 @@ def solve(
     interval
         (a, b) asks for all eigenvalues λ with a ≤ λ ≤ b, in ascending order, in place of `k`, `which`, `sigma` and
         `x0`; an end may be infinite. They are counted by the inertia of A − τB and computed by spectrum slicing, so the
-        result is certified, unless rounding of A − τB leaves the counts uncertain; there may be none. Needs the entries
-        of A and B.
+        result is certified, unless rounding of A − τB leaves it uncertain which of them are inside; there may be none.
+        Needs the entries of A and B.
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop
