@@ -149,7 +149,7 @@ def random_vector(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Arr
 
 
 def _by_row(processes: Processes, rng: np.random.Generator) -> Callable[[int], Array]:
-    """Normal numbers for the rows of this process: of the first rows from `rng`, of others from further streams."""
+    """Normal numbers for the rows of this process: the first rows from `rng`, later ones from further streams."""
 
     def normal(n: int) -> Array:
         first, last = processes.first, processes.first + processes.count

@@ -22,7 +22,7 @@ MAX_SENT_BYTES = 2**29
 
 
 def block_route(shape: tuple[int, int], classes: int, options: Options, matrices: int) -> Route | None:
-    """Return how to do without the covariance within classes; None if it is to be formed, from so many matrices."""
+    """Return a route that does not form the covariance within classes; None if its `matrices` can be sent."""
     n, p = shape
     if options.keep or 8 * matrices * p**2 <= MAX_SENT_BYTES:
         return None

@@ -15,7 +15,7 @@ from .stored import StoredVectors, is_shared
 
 
 def is_checkpoint(path: str | PathLike[str]) -> bool:
-    """Does the file begin like a checkpoint? What is no regular file does not."""
+    """Does the file begin like a checkpoint? Only a regular file can."""
     try:
         check_regular(path)
     except UnreadableFile:
