@@ -6,32 +6,16 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator, eigsh
+from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
 from checking import choices
 from pairs import pair_of
+from plain_matrices import chain, rotated, star
 from splitmerge.eigsh_request import _MaxProducts
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.reason import Reason
-
-
-def rotated(values, seed=0):
-    """A symmetric matrix with these eigenvalues."""
-    Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((len(values), len(values))))[0]
-    A = (Q * values) @ Q.T
-    return (A + A.T) / 2
-
-
-def chain(n):
-    return sp.diags_array([np.full(n, 2.0), -np.ones(n - 1), -np.ones(n - 1)], offsets=[0, 1, -1], format="csr")
-
-
-def star(n):
-    A = np.zeros((n, n))
-    A[0, 1:] = A[1:, 0] = 1
-    return A
 
 
 class TestOutlier:
@@ -261,15 +245,6 @@ class TestSizes:
             sm.solve(A, B, diagonal=np.ones(41))
 
 
-def test_an_end_of_an_interval_within_the_errors_of_lapack_is_decided_by_a_count():
-    """Beside 1e17 LAPACK cannot tell 1.4 from 0; the inertia of A can."""
-    Q = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
-    B = (Q * [1.0, 1e-4, 1e-8]) @ Q.T
-    A = (Q * [1.4, 30.0, 1e9]) @ Q.T
-    sol = sm.solve((A + A.T) / 2, (B + B.T) / 2, interval=(-1e17, 0.0))
-    assert sol.eigenvalues.size == 0
-
-
 def test_an_operator_is_not_given_what_is_not_finite():
     """A method that diverges, here with steps beyond all bounds, is the method's fault."""
     A, B = sm.gallery.synthetic_pair(30, kappa_B=10, rng=0)
@@ -287,34 +262,10 @@ def test_an_operator_is_not_given_what_is_not_finite():
     assert all(seen)
 
 
-def test_loose_intervals_certify_nothing_that_is_wrong():
-    """At tol=0.1 error intervals overlap; a certificate needs them apart, or values that agree to 1e-6."""
-    for seed in range(6):
-        values = np.sort(np.random.default_rng(seed).uniform(0, 1, 150))
-        for which, exact in (("largest", values[::-1]), ("smallest", values)):
-            sol = sm.solve(
-                rotated(values, seed), k=4, which=which, tol=0.1, method=sm.Accelerated(), certify=True, rng=seed
-            )
-            assert sol.verdict == "certified"
-            assert (np.abs(sol.eigenvalues - exact[:4]) <= sol.error_bounds + 1e-6).all()
-
-
 def test_eigenvalues_that_underflow_have_no_neighbour():
     A, B = 1e-180 * np.diag(np.arange(1.0, 7)), 1e190 * np.eye(6)
     with pytest.raises(ValueError, match="scale A or B"):
         sm.solve(A, B, sigma=1.0)
-
-
-@pytest.mark.parametrize("question", [{"which": "SM"}, {"sigma": 0}], ids=str)
-@pytest.mark.parametrize("padding", [0, 60])
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_eigsh_of_a_gram_matrix_with_tiny_eigenvalues(kind, padding, question):
-    """SciPy returns; the eigenvalues next to zero are lost in the rounding of the largest."""
-    X = np.random.default_rng(0).standard_normal((100, 100)) * 1.3 ** -np.arange(100)
-    A = np.pad(X.T @ X, ((0, padding), (0, padding)))
-    w, v = sm.eigsh(kind(A), k=4, rng=0, **question)
-    assert np.abs(w).max() <= 1e-12
-    assert np.abs(A @ v - v * w).max() <= 1e-11
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -322,14 +273,6 @@ def test_a_zero_matrix_is_certified(k):
     sol = sm.solve(np.zeros((56, 56)), np.eye(56), k, method=sm.Accelerated(), certify=True, rng=0)
     assert (sol.eigenvalues == 0).all()
     assert sol.verdict == "certified"
-
-
-def test_every_pair_of_a_sparse_M_near_underflow():
-    """The scale of M is that of the eigenvalues."""
-    M = sp.csr_array(np.diag([1.0, 1.0, 2.0]) * 1e-40)
-    with pytest.warns(RuntimeWarning, match="k >= N"):
-        values, _ = sm.eigsh(np.diag([1.0, 2.0, 3.0]), 3, M)
-    np.testing.assert_allclose(values, [1e40, 1.5e40, 2e40])
 
 
 @pytest.mark.parametrize("gap", [1e-7, 1e-6])
@@ -361,26 +304,11 @@ def test_bounds_of_close_pairs_far_from_sigma(sigma):
     assert (np.abs(np.sort(sol.eigenvalues) - exact[-10:]) <= sol.error_bounds.max()).all()
 
 
-def test_one_side_of_a_sigma_among_eigenvalues():
-    """σ is moved off them for the sake of accuracy, and must not be moved past those that are wanted."""
-    near = 5 + 1e-10 * np.array([-1, -2, -3, 1, 1000, 2000, 2001])
-    d = np.r_[near, np.linspace(-1, 3.9, 95), np.linspace(6, 10, 3)]
-    values = sm.eigsh(np.diag(d), k=3, sigma=5.0, which="SA", return_eigenvectors=False)
-    np.testing.assert_allclose(np.sort(values) - 5, [-3e-10, -2e-10, -1e-10], atol=1e-14)
-
-
 def test_counts_that_contradict_each_other_in_single_precision():
     d = -(10.0 ** (-8 * np.arange(300) / 299)).astype(np.float32)
     w = np.sort(d.astype(float))
     sol = sm.solve(np.diag(d), interval=(w[100], w[150]))
     np.testing.assert_allclose(sol.eigenvalues, w[100:151], atol=1e-6)
-
-
-def test_buckling_with_an_inverse_that_underflows():
-    n = 178
-    K, M = np.diag(np.linspace(1, 2, n)), np.diag(np.linspace(1, 3, n)) * 3e-151
-    values = sm.eigsh(K, 1, M, sigma=1e-150, which="SA", mode="buckling", return_eigenvectors=False)
-    assert np.abs(values - K.diagonal() / M.diagonal()).min() <= 1e-10 * np.abs(values[0])
 
 
 def test_a_search_without_end_is_left_to_lapack():
@@ -481,30 +409,6 @@ def test_products_of_probes_count_before_lapack_follows(fallback):
     assert check(None) is (Reason.MAX_STEPS if fallback else None)
     products.counts.K_solves = 10_000
     assert check(None) is Reason.MAX_STEPS
-
-
-class TestFarShift:
-    """Rounding makes all distances from a far σ equal; ties went to the smallest eigenvalue, "certified"."""
-
-    @pytest.mark.parametrize("sigma", [1e13, 1e14, 1e17, 1e100])
-    @pytest.mark.parametrize("n", [3, 30, 250, 600])
-    def test_the_nearest_are_at_the_end(self, n, sigma):
-        A = chain(n)
-        values = np.linalg.eigvalsh(A.toarray())
-        np.testing.assert_allclose(sm.solve(A, k=2, sigma=sigma).eigenvalues, values[:-3:-1], rtol=0, atol=1e-10)
-        np.testing.assert_allclose(sm.solve(A, k=2, sigma=-sigma).eigenvalues, values[:2], rtol=0, atol=1e-10)
-        w = sm.eigsh(A, k=2, sigma=sigma, return_eigenvectors=False)
-        np.testing.assert_allclose(w, values[-2:], rtol=0, atol=1e-10)
-
-    @pytest.mark.parametrize("method", [None, sm.Accelerated()])
-    def test_beyond_what_can_be_squared(self, method):
-        sol = sm.solve(chain(600), k=2, sigma=1e308, method=method)
-        np.testing.assert_allclose(sol.eigenvalues, sm.solve(chain(600), k=2).eigenvalues, rtol=1e-9)
-
-    @pytest.mark.parametrize("A", [np.zeros((450, 450)), np.diag(np.repeat(np.arange(-10.0, 12), 22))])
-    def test_a_shift_that_is_as_good_as_zero(self, A):
-        sol = sm.solve(sp.csr_array(A), k=4, sigma=-1e-300)
-        np.testing.assert_allclose(sol.eigenvalues, 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [500, 5000])
@@ -644,16 +548,6 @@ def test_each_end_is_probed_by_its_own_errors():
         np.testing.assert_allclose(np.sort(sol.eigenvalues)[:2], lowest, rtol=1e-2)
 
 
-@pytest.mark.parametrize("seed", [158, 512, 1148])
-def test_an_interval_of_a_badly_scaled_pair_holds_nothing_beyond_its_end(seed):
-    """Rounding in the user's coordinates, which is more than that of the equilibrated pair, took 71 for 0."""
-    rng, n = np.random.default_rng(seed), 6
-    p = 2.0 ** rng.integers(-23, 24, n)
-    F, G = (rng.integers(-3, 4, (n, n)).astype(float) for _ in range(2))
-    sol = sm.solve(G + G.T, (F @ F.T + n * np.eye(n)) * np.outer(p, p), interval=(-np.inf, 0))
-    assert (sol.eigenvalues <= sol.error_bounds).all()
-
-
 class TestSharedSeeds:
     """A start, or an earlier solution, and the probe from the same seed: the probe saw only what the start had seen."""
 
@@ -728,18 +622,6 @@ def test_rows_that_span_hundreds_of_decades(storage):
     np.testing.assert_allclose(sol.eigenvalues, 1.98733)
 
 
-@pytest.mark.parametrize("sigma", [1e-6, 1e-3])
-@pytest.mark.parametrize(("which", "mode"), [("BE", "normal"), ("LA", "normal"), ("LM", "cayley"), ("LA", "cayley")])
-def test_eigsh_next_to_a_multiple_zero(which, mode, sigma):
-    """Rows of A without entries were scaled by σ, which made a well-conditioned M look singular."""
-    n, d = 32, np.zeros(32)
-    d[5:] = np.random.default_rng(1).standard_normal(n - 5)
-    A = sp.csr_array(sp.diags_array(d))
-    M = sp.diags_array([np.full(n - 1, 1 / 6), np.full(n, 2 / 3), np.full(n - 1, 1 / 6)], offsets=[-1, 0, 1])
-    options = {"M": sp.csc_array(M), "sigma": sigma, "which": which, "mode": mode, "return_eigenvectors": False}
-    np.testing.assert_allclose(sm.eigsh(A, 3, **options), eigsh(sp.csc_array(A), 3, **options), atol=1e-12)
-
-
 def test_a_certificate_of_a_cut_cluster_says_so():
     """Nothing is missing beyond the cluster; which of its values are the largest is below the tolerance."""
     w = np.r_[1 + 1e-14 * np.linspace(-1, 1, 12), np.linspace(0, 0.9, 88)]
@@ -797,57 +679,6 @@ def test_a_loose_tolerance_widens_no_cluster(k, tol):
         np.testing.assert_allclose(sol.eigenvalues, w[:k], rtol=0, atol=gap / 2)
 
 
-class TestShiftBeyondTheSpectrum:
-    """Far from the spectrum the distances |λ − σ| differ by less than rounding: the pairs are those at its end."""
-
-    values = np.arange(7.0) - 3
-
-    @pytest.mark.parametrize("start", [None, np.eye(7)[2]], ids=["random", "another eigenvector"])
-    @pytest.mark.parametrize(
-        ("dtype", "distance"), [(np.float32, 1e5), (np.float32, 1e9), (float, 1e14), (float, 1e16), (float, 1e200)]
-    )
-    @pytest.mark.parametrize("k", [1, 3])
-    def test_the_end(self, dtype, distance, start, k):
-        A = np.diag(self.values).astype(dtype)
-        low = sm.solve(A, k=k, sigma=-distance, x0=start, rng=0)
-        high = sm.solve(A, k=k, sigma=distance, x0=start, rng=0)
-        np.testing.assert_allclose(low.eigenvalues, self.values[:k], atol=1e-5)
-        np.testing.assert_allclose(high.eigenvalues, self.values[::-1][:k], atol=1e-5)
-
-    def test_the_question_is_kept(self):
-        sol = sm.solve(chain(300), k=2, sigma=-1e12)
-        assert sol.problem.sigma == -1e12
-        np.testing.assert_allclose(sol.resume(k=3).eigenvalues[:2], sol.eigenvalues, rtol=1e-7)
-
-    @pytest.mark.parametrize("sign", [1, -1])
-    def test_a_spectrum_that_extends_beyond(self, sign):
-        """Of an ill-conditioned B with a moderate diagonal, the sizes of A and B do not tell."""
-        B = rotated(np.geomspace(1e-12, 1, 30))
-        A = sign * rotated(np.linspace(0.5, 1, 30), seed=1)
-        true = scipy.linalg.eigvalsh(A, B)
-        end = true[-1] if sign > 0 else true[0]
-        sol = sm.solve(A, B, sigma=0.9 * end, method=sm.Accelerated())
-        assert abs(sol.eigenvalues[0] - end) < 1e-3 * abs(end)
-
-    def test_a_singular_B(self):
-        """The finite ones, of a B without largest ones."""
-        B = np.diag(np.r_[np.ones(6), 0.0])
-        sol = sm.solve(np.diag(self.values), B, k=2, sigma=-1e12)
-        np.testing.assert_allclose(sol.eigenvalues, [-3, -2], rtol=1e-9)
-
-
-@pytest.mark.parametrize("end", [4.0, np.nextafter(4.0, 0), np.nextafter(4.0, 9)])
-@pytest.mark.parametrize("tol", [1e-8, 1e-12])
-def test_an_end_at_a_multiple_eigenvalue_on_the_diagonal(end, tol):
-    """Without pivoting A − τI has no factors near its diagonal; those with pivoting count."""
-    T = sp.csr_array(2 * np.eye(4) - np.roll(np.eye(4), 1, 0) - np.roll(np.eye(4), -1, 0))
-    A = sp.csr_array(sp.kron(T, sp.eye_array(4)) + sp.kron(sp.eye_array(4), T))
-    sol = sm.solve(A, interval=(end, 9.0), method=sm.Accelerated(), tol=tol, rng=0)
-    np.testing.assert_allclose(sol.eigenvalues[-5:], [6, 6, 6, 6, 8], atol=1e-9)
-    assert sol.eigenvalues.size in (5, 11)
-    np.testing.assert_allclose(sol.eigenvalues[:-5], 4, atol=1e-9)
-
-
 class TestStartOnTheSecondEigenvector:
     """A probe of few steps took the edge of the other eigenvalues for the largest one that is left."""
 
@@ -868,49 +699,3 @@ class TestStartOnTheSecondEigenvector:
         u = np.linalg.eigh(A)[1][:, -1]
         blind, given = (sm.solve(A, x0=x0, rng=0, method=sm.Accelerated()) for x0 in (None, u))
         assert given.counts.A_products + given.counts.monitoring.A_products < 40 + blind.counts.A_products
-
-
-@pytest.mark.parametrize("mode", ["normal", "cayley"])
-@pytest.mark.parametrize("which", ["LM", "LA", "SA"])
-@pytest.mark.parametrize("n", [8, 20])
-def test_eigsh_of_a_graded_pair(n, which, mode):
-    """An M over 30 decades with a unit diagonal in other units: small rows were taken for rounding of large ones."""
-    rng = np.random.default_rng(n)
-    G, H = rng.standard_normal((2, n, n))
-    G, H = G + G.T, H @ H.T / n + np.eye(n)
-    g = np.logspace(0, -15, n)
-    A, M = (g[:, None] * X * g for X in (G, H))
-    w, v = sm.eigsh(A, k=2, M=M, sigma=-0.1, which=which, mode=mode)
-    true = scipy.linalg.eigvalsh(G, H)
-    assert np.abs(true[:, None] - w).min(axis=0).max() < 1e-9
-    np.testing.assert_allclose(w, eigsh(A, k=2, M=M, sigma=-0.1, which=which, mode=mode)[0], rtol=1e-8)
-    np.testing.assert_allclose(v.T @ M @ v, np.eye(2), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("values", "interval", "dtype"),
-    [
-        ([-6e-13, 7e-3, 600.0, 3e8], (0.0, 0.1), float),
-        ([-1e-9, -1e-10, 3e-9, 1.0, 1e9], (1e-8, 2.0), float),
-        ([1.0, 2.0, 3.0, 1e7], (1.4, 2.6), np.float32),
-    ],
-)
-def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(values, interval, dtype):
-    """What is inside cannot be known: the bounds say so, and the verdict as well."""
-    sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
-    assert sol.verdict == "probed"
-    assert sol.error_bounds.max() > 1e-7 * max(interval)
-
-
-@pytest.mark.parametrize(("which", "k"), [("SA", 3), ("SA", 21), ("BE", 6)])
-def test_eigsh_with_one_small_eigenvalue_of_M(which, k):
-    """Neither a search nor LAPACK alone reached the residual of rounding; SciPy returns."""
-    n = 30
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        Q, A = np.linalg.qr(rng.standard_normal((n, n)))[0], rng.standard_normal((n, n))
-        M = (Q * np.r_[np.ones(n - 1), 1e-5]) @ Q.T
-        A, M = A + A.T, (M + M.T) / 2
-        np.testing.assert_allclose(
-            sm.eigsh(A, k, M=M, which=which, rng=seed)[0], eigsh(A, k, M=M, which=which)[0], rtol=1e-7, atol=1e-6
-        )

@@ -1,0 +1,66 @@
+"""Failures at the ends of intervals that adversarial solves have found, each by its smallest example."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import splitmerge as sm
+from plain_matrices import rotated
+
+
+def test_an_end_of_an_interval_within_the_errors_of_lapack_is_decided_by_a_count():
+    """Beside 1e17 LAPACK cannot tell 1.4 from 0; the inertia of A can."""
+    Q = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
+    B = (Q * [1.0, 1e-4, 1e-8]) @ Q.T
+    A = (Q * [1.4, 30.0, 1e9]) @ Q.T
+    sol = sm.solve((A + A.T) / 2, (B + B.T) / 2, interval=(-1e17, 0.0))
+    assert sol.eigenvalues.size == 0
+
+
+def test_loose_intervals_certify_nothing_that_is_wrong():
+    """At tol=0.1 error intervals overlap; a certificate needs them apart, or values that agree to 1e-6."""
+    for seed in range(6):
+        values = np.sort(np.random.default_rng(seed).uniform(0, 1, 150))
+        for which, exact in (("largest", values[::-1]), ("smallest", values)):
+            sol = sm.solve(
+                rotated(values, seed), k=4, which=which, tol=0.1, method=sm.Accelerated(), certify=True, rng=seed
+            )
+            assert sol.verdict == "certified"
+            assert (np.abs(sol.eigenvalues - exact[:4]) <= sol.error_bounds + 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", [158, 512, 1148])
+def test_an_interval_of_a_badly_scaled_pair_holds_nothing_beyond_its_end(seed):
+    """Rounding in the user's coordinates, which is more than that of the equilibrated pair, took 71 for 0."""
+    rng, n = np.random.default_rng(seed), 6
+    p = 2.0 ** rng.integers(-23, 24, n)
+    F, G = (rng.integers(-3, 4, (n, n)).astype(float) for _ in range(2))
+    sol = sm.solve(G + G.T, (F @ F.T + n * np.eye(n)) * np.outer(p, p), interval=(-np.inf, 0))
+    assert (sol.eigenvalues <= sol.error_bounds).all()
+
+
+@pytest.mark.parametrize("end", [4.0, np.nextafter(4.0, 0), np.nextafter(4.0, 9)])
+@pytest.mark.parametrize("tol", [1e-8, 1e-12])
+def test_an_end_at_a_multiple_eigenvalue_on_the_diagonal(end, tol):
+    """Without pivoting A − τI has no factors near its diagonal; those with pivoting count."""
+    T = sp.csr_array(2 * np.eye(4) - np.roll(np.eye(4), 1, 0) - np.roll(np.eye(4), -1, 0))
+    A = sp.csr_array(sp.kron(T, sp.eye_array(4)) + sp.kron(sp.eye_array(4), T))
+    sol = sm.solve(A, interval=(end, 9.0), method=sm.Accelerated(), tol=tol, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues[-5:], [6, 6, 6, 6, 8], atol=1e-9)
+    assert sol.eigenvalues.size in (5, 11)
+    np.testing.assert_allclose(sol.eigenvalues[:-5], 4, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "interval", "dtype"),
+    [
+        ([-6e-13, 7e-3, 600.0, 3e8], (0.0, 0.1), float),
+        ([-1e-9, -1e-10, 3e-9, 1.0, 1e9], (1e-8, 2.0), float),
+        ([1.0, 2.0, 3.0, 1e7], (1.4, 2.6), np.float32),
+    ],
+)
+def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(values, interval, dtype):
+    """What is inside cannot be known: the bounds say so, and the verdict as well."""
+    sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
+    assert sol.verdict == "probed"
+    assert sol.error_bounds.max() > 1e-7 * max(interval)
