@@ -29,7 +29,7 @@ INK = {
     | {"theme": "dark", "paper": "#131416", "text": "#e6e6e6", "faint": "#6a6a6a"}
     | {"power": "#6ea8f0", "Split-Merge": "#cb86e6"},
 }
-DRAWINGS = ("landscape", "step", "products", "directions", "ridge_path")
+DRAWINGS = ("landscape", "step", "products", "directions", "discriminants", "ridge_path")
 # pages whose last Python block leaves a figure: the name of the file that it writes
 PAGES = {"start.md": "modes", "howto/spatial_filters.md": "spatial_filters"}
 
