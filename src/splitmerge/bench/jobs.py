@@ -110,10 +110,11 @@ def carry_out(
 
 
 def _results(pool: ProcessPoolExecutor, jobs: Sequence[Job]) -> Iterator[tuple[Job, Any]]:
-    """Each job with its result, in order of completion; a failure is raised behind what else is complete."""
+    """Each job with its result as it completes, several in their order; a failure is raised behind the others."""
     running: dict[Future[Any], Job] = {pool.submit(job.function, *job.arguments): job for job in jobs}
     while running:
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        complete, _ = wait(running, return_when=FIRST_COMPLETED)
+        done = [future for future in running if future in complete]
         for future in sorted(done, key=lambda future: future.exception() is not None):
             yield running.pop(future), future.result()
 
