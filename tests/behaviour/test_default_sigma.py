@@ -161,3 +161,11 @@ def test_rounding_is_no_excuse_where_inverse_iteration_does_better(seed):
     sol = sm.solve(sp.csr_array(stiff + chain), k=30, sigma=10.0, rng=seed, method=sm.Accelerated())
     assert sol.reason is Reason.RESIDUAL
     assert sol.residuals.max() <= 1e-8
+
+
+@pytest.mark.parametrize("mirror", [1, -1])
+def test_distances_are_from_the_shift_that_was_asked_for(mirror):
+    """On an eigenvalue σ is moved by a thousandth of the gap, which must not decide between −1 and 1.0005."""
+    d = mirror * np.r_[0.0, -1.0, 1.0005, np.linspace(20, 60, 597)]
+    sol = sm.solve(sp.csr_array(sp.diags_array(d)), k=2, sigma=0.0, rng=0)
+    np.testing.assert_allclose(sol.eigenvalues, [0.0, -mirror], atol=1e-9)

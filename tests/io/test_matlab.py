@@ -11,6 +11,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from splitmerge.io.matlab.level4 import read_level_4
 from splitmerge.io.matrices import read_matrix, read_pair
 from splitmerge.solution.store.guard import UnreadableFile
 
@@ -200,3 +201,18 @@ class TestVersion73:
             read_matrix(f"{tmp_path / 'A.mat'}#Y")
         with pytest.raises(ValueError, match="not as MATLAB saves it"):
             read_matrix(f"{tmp_path / 'A.mat'}#Z")
+
+
+def test_what_follows_a_complex_sparse_matrix_of_version_4(tmp_path):
+    """Its parts are columns of one matrix, not two of them."""
+    path = tmp_path / "both.mat"
+    first = sp.csc_array(np.diag([1.0, 2.0, 3.0]) + 1j * (np.eye(3, k=1) - np.eye(3, k=-1)))
+    second = np.arange(6.0).reshape(2, 3)
+    scipy.io.savemat(path, {"first": first, "second": second}, format="4")
+    data = bytearray(path.read_bytes())
+    # MATLAB sets the flag of complex matrices here, SciPy does not
+    struct.pack_into("<i", data, 12, 1)
+    path.write_bytes(data)
+    found = read_level_4(path)
+    np.testing.assert_array_equal(found["first"].load().toarray(), first.toarray())
+    np.testing.assert_array_equal(found["second"].load(), second)

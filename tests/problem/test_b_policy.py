@@ -146,6 +146,16 @@ def test_interleaved_blocks(shuffle):
     np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-8)
 
 
+def test_blocks_that_imaginary_entries_connect():
+    """Rows are of one block if any entry couples them."""
+    B = np.array([[1, 1j, 0], [-1j, 1, 0], [0, 0, 2]])
+    A = np.array([[2, 0.5j, 0.3], [-0.5j, 3, 0.2j], [0.3, -0.2j, 4]])
+    dense, sparse = mend(A, B, "restrict"), mend(sp.csr_array(A), sp.csr_array(B), "restrict")
+    assert dense.report.rank == sparse.report.rank == 2
+    values = np.linalg.eigvalsh(np.asarray(dense.A))
+    np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(sparse.A)), values, rtol=1e-12)
+
+
 def singular_mass(kind, dtype, last, *, zero_first):
     """A B of rank 3 with a zero row and the further eigenvalue `last`; "blocks" couples two of its rows."""
     diagonal = np.r_[2.0, 3.0, 1.5, np.r_[0.0, last][:: 1 if zero_first else -1]]

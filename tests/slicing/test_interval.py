@@ -427,3 +427,19 @@ class TestArguments:
         empty = sm.solve(GRID, interval=(-2, -1))
         empty.save(tmp_path / "none.npz")
         assert sm.load(tmp_path / "none.npz").eigenvalues.size == 0
+
+
+@pytest.mark.parametrize("unit", [2.0**-200, 1.0, 2.0**200])
+def test_decisions_are_in_the_units_of_the_user(unit):
+    a, b = 0.3 * unit, 0.6 * unit
+    sol = sm.solve(GRID * unit, interval=(a, b), stop=sm.Residual(1e-9), rng=0)
+    (sliced,) = [decision for decision in sol.decisions if decision.choice.name == "SLICED"]
+    assert sliced["slices"]
+    assert all(a <= shift <= b for _, shift in sliced["slices"])
+
+
+@pytest.mark.parametrize(("interval", "counted"), [((2.5, 6.5), False), ((3.0, 6.5), True), ((2.5, 6.0), True)])
+def test_lapack_leaves_an_eigenvalue_at_either_end_to_a_count(interval, counted):
+    sol = sm.solve(np.diag(np.arange(1.0, 11.0)), interval=interval)
+    np.testing.assert_allclose(sol.eigenvalues, [3, 4, 5, 6], atol=1e-12)
+    assert ("COUNTED" in choices(sol)) == counted

@@ -55,3 +55,10 @@ def test_enough(mode, which, sigma):
         else:
             expected = bool((thetas[-k:] > 0).all()) or (reduced.which == "LM" and not reduced.skewed)
         assert reduced.enough(values.size, int((inner < reduced.shift).sum()), k) == expected
+
+
+def test_the_callers_inverse_belongs_to_its_own_shift():
+    """The smallest of the Cayley transform are the largest of that at −σ, for which the caller gave no inverse."""
+    A, M = np.diag([1.0, 2.0, 5.0]), np.eye(3)
+    assert reduce(A, M, 1.5, "cayley", "SM").factor is None
+    assert [reduce(A, M, 1.5, mode, "LM").factor for mode in ("normal", "cayley", "buckling")] == [1.0, 1.0, -1.5]

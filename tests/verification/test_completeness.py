@@ -92,3 +92,15 @@ def test_every_verdict_says_what_it_rests_on(reached):
 def test_the_paper_s_methods_say_how_many_pairs_were_compared(k, said):
     A, B = sm.gallery.synthetic_pair(60, kappa_B=10, rng=0)
     assert said in sm.solve(A, B, k=k, method=sm.SplitMerge(), tol=1e-5, rng=0).verdict.why
+
+
+@pytest.mark.parametrize("start", [None, SINES[:, 0]], ids=["random", "given"])
+def test_a_count_that_was_asked_for_and_not_made_is_told(start, monkeypatch):
+    """Also after probes."""
+    monkeypatch.setattr("splitmerge.verification.completeness.counted", lambda *_, **__: None)
+    A = sm.gallery.grid_laplacian((20, 30))[0]
+    start = None if start is None else np.linalg.eigh(A.toarray())[1][:, -1]
+    sol = sm.solve(A, k=1, certify=True, x0=start, method=sm.Accelerated(), rng=0)
+    assert sol.verdict == "probed"
+    assert "the inertia count that was asked for could not be made" in sol.verdict.why
+    assert sol.counts.monitoring.A_products > 0

@@ -1,5 +1,7 @@
 """Inertia counts, and the one factorisation in single precision that replaces them where there is a gap."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -11,7 +13,10 @@ from pairs import pair_of
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import setups
 from splitmerge.preparation.workspace import Workspace
+from splitmerge.problem.pencil import Pencil
+from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
+from splitmerge.verification import inertia
 from splitmerge.verification.inertia import count_below, count_between, nothing_in_the_gap, resolution
 from splitmerge.verification.residuals import measured
 
@@ -106,3 +111,16 @@ def test_counts(kind, dtype):
     pairs = counting.pairs([32, 31])
     # rounding of A − τB, and not much more
     assert 1e-15 < resolution(products, pairs, 19.0) < 1e-9
+
+
+@pytest.mark.parametrize("widening", [1.0, 100.0])
+def test_factors_with_a_large_backward_error_count_nothing(widening, monkeypatch):
+    """Their signs may be those of other eigenvalues than the ones that are `widening` resolutions away."""
+    factor = SimpleNamespace(negative=3, backward_error=0.0)
+    monkeypatch.setattr(inertia, "counting_factor", lambda *_: factor)
+    products = Products(Pencil(np.eye(4), None))
+    limit = widening * inertia.MAX_BACKWARD_ERROR
+    factor.backward_error = 0.99 * limit
+    assert count_below(products, 0.5, None, widening) == 3
+    factor.backward_error = 1.01 * limit
+    assert count_below(products, 0.5, None, widening) is None
