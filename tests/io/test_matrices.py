@@ -221,3 +221,11 @@ class TestDamaged:
             read_matrix(tmp_path / "two.npz")
         with pytest.raises(ValueError, match="contains X, Y, but no Z"):
             read_matrix(f"{tmp_path / 'two.npz'}#Z")
+
+
+@pytest.mark.parametrize("end", ["", " ", "\n"], ids=["nothing", "blank", "newline"])
+def test_a_pattern_without_a_newline_at_its_end(tmp_path, end):
+    """SciPy's reader goes beyond the end of such a file."""
+    path = tmp_path / "A.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 1\n2 2\n3 3{end}")
+    np.testing.assert_array_equal(read_matrix(path).toarray(), np.eye(3))
