@@ -92,7 +92,7 @@ class PairedComponents(
 
     @property
     def intercept_(self) -> Array:
-        """Intercepts of shape (n_targets,): the means of y, as in scikit-learn."""
+        """The means of y, of shape (n_targets,), as in scikit-learn."""
         check_is_fitted(self)
         return self._y_mean.copy()
 
