@@ -118,7 +118,11 @@ def no_factorisation(monkeypatch):
 class TestSolve:
     @pytest.mark.parametrize(
         "A",
-        [SPINS, heisenberg(12), anderson(12, 2.0), anderson(12, 16.0), random_laplacian(3000)],
+        [
+            SPINS,
+            pytest.param(heisenberg(12), marks=pytest.mark.slow),
+            *(anderson(12, 2.0), anderson(12, 16.0), random_laplacian(3000)),
+        ],
         ids=["2^10", "2^12", "little disorder", "much disorder", "random graph"],
     )
     @pytest.mark.parametrize("k", [1, 5])

@@ -200,6 +200,7 @@ class TestCluster:
         sol = sm.solve(pair.A, pair.B, 2, diagonal=pair.diagonal, rng=0)
         assert np.allclose(sol.eigenvalues, same.correlations_, rtol=0, atol=1e-12)
 
+    @pytest.mark.slow
     def test_a_killed_worker_does_not_lose_the_fit(self, client, monkeypatch):
         """SIGKILL in the middle of a pass: half of the data are gone, too."""
         from splitmerge.learn.dask import views
