@@ -23,6 +23,6 @@ def unseen_distance(steps: int, n: int, spread: float) -> float:
     return spread * root**2 / (1 - root**2) if root < 1 else math.inf
 
 
-def unless_converged(values: Array, errors: Array, goal: float, unseen: float) -> Array:
+def unless_converged(values: Array, errors: Array, tol: float, unseen: float) -> Array:
     """The residual norms, but at least `unseen` where they are above this fraction of the values."""
-    return np.where(errors <= goal * np.abs(values), errors, np.maximum(errors, unseen))
+    return np.where(errors <= tol * np.abs(values), errors, np.maximum(errors, unseen))

@@ -305,7 +305,7 @@ class ThickRestart(SubspaceIteration):
         if self.blind:
             doubt = np.maximum(errors, unseen) if steps < start else errors
         else:
-            doubt = unless_converged(values, errors, self.goal or basis.eps**0.5, unseen)
+            doubt = unless_converged(values, errors, basis.eps**0.5, unseen)
         above = values[top] + doubt[top] > high and doubt[top] > slack.high
         below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack.low
         return bool(basis.complete or (steps >= MIN_PROBE_STEPS and not (above or below)))

@@ -216,8 +216,9 @@ class Lobpcg(SubspaceIteration):
                 if top > edge + slack.high:
                     self.launch(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
                     return True
-                converged = error <= max(slack.high, (self.goal or self.products.eps**0.5) * abs(top))
-                if other.exhausted or (step >= MIN_PROBE_STEPS and (converged or (self.blind and top + error < edge))):
+                least = 0.0 if self.blind else self.products.eps**0.5 * abs(top)
+                decided = error <= max(slack.high, least) or (self.blind and top + error < edge)
+                if other.exhausted or (step >= MIN_PROBE_STEPS and decided):
                     return False
                 next(steps)
         return None
