@@ -152,7 +152,8 @@ def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: E
     if sweep.reason.converged:
         below, above = ends.beyond
         part = chosen(part, np.arange(below, part.pairs.values.size - above))
-        inside = kept(part, *ends.undecided)
+    inside = kept(part, *ends.undecided)
+    if sweep.reason.converged:
         sure = ends.clear and not unsure(part, *ends.undecided) and not blurred(inside, ends.a, ends.b, counter.tol)
         verdict = COUNTED if sure else UNCLEAR
-    return Found(kept(part, *ends.undecided), sweep.reason, verdict, sweep.setup)
+    return Found(inside, sweep.reason, verdict, sweep.setup)

@@ -102,8 +102,8 @@ def unsure(part: Part, a: float, b: float) -> bool:
 def blurred(part: Part, a: float, b: float, tol: float) -> bool:
     """Is a pair within its error bound of an end, and the bound above the tolerance at the scale of the interval?
 
-    Rounding of large eigenvalues elsewhere may move those of a small interval by more than its width. Of [0, 0], which
-    has no scale, nothing is.
+    Rounding of large eigenvalues elsewhere may move those of a small interval by more than its width. A single
+    point is asked for up to rounding.
     """
     values, errors = part.pairs.values, np.maximum(part.bounds.values, part.pairs.noise)
     scale = max((abs(end) for end in (a, b, *values.tolist()) if math.isfinite(end)), default=0.0)
