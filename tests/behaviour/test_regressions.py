@@ -699,3 +699,17 @@ class TestStartOnTheSecondEigenvector:
         u = np.linalg.eigh(A)[1][:, -1]
         blind, given = (sm.solve(A, x0=x0, rng=0, method=sm.Accelerated()) for x0 in (None, u))
         assert given.counts.A_products + given.counts.monitoring.A_products < 40 + blind.counts.A_products
+
+
+def test_rounding_of_an_equilibrated_operator():
+    """B over 28 decades and A as an operator: what rounding allows was that of the A before equilibration."""
+    rng = np.random.default_rng(2)
+    d = 10.0 ** rng.uniform(-7, 7, 27)
+    S = rng.standard_normal((27, 27))
+    A, B = (S + S.T) * np.outer(d, d), np.diag(d**2)
+    for method in (sm.SplitMerge(), sm.LocallyOptimal(), None):
+        sol = sm.solve(aslinearoperator(A), B, 3, method=method, tol=1e-10, rng=0, max_steps=3000)
+        U, w = sol.eigenvectors, sol.eigenvalues
+        np.testing.assert_allclose(w, np.linalg.eigvalsh(S + S.T)[::-1][:3], rtol=1e-12)
+        R = (A @ U - B @ U * w) / d[:, None]
+        assert np.linalg.norm(R, axis=0).max() <= 1e-9 * w[0]

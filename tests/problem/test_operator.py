@@ -163,6 +163,14 @@ def test_congruent(kind, dtype):
         check(with_dtype(op, np.dtype(float)), d[:, None] * M.astype(float) * d)
 
 
+def test_size_of_a_congruent_operator():
+    """It is that of D M D, not of M: rounding errors of its products are compared with it."""
+    M, d = matrix(), 2.0 ** np.linspace(-30, 0, N)
+    op = congruent(adapt(aslinearoperator(M / np.outer(d, d)), "A"), d)
+    assert 0.1 < op.size / np.abs(M).max() < 10 * N
+    assert op.norm == op.size
+
+
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_congruent_of_extreme_size(kind):
     M, d = matrix(), np.full(N, 2.0**120)

@@ -14,6 +14,7 @@ from scipy.linalg import get_lapack_funcs
 
 from ..linalg import csr
 from ..linalg.blas import kernels
+from ..linalg.reductions import largest
 from ..linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_DENSE, TERMS_PER_UNIT_SPARSE
 from ..system.processes import current
 from ..typing import Array
@@ -156,18 +157,7 @@ def congruent(op: Operator, d: Array) -> Operator:
     if op.entries is not None:
         return op.entries.congruent(d)
     if op.kind == "operator":
-
-        def times(x: Array) -> Array:
-            return d * op.times(d * x)
-
-        def recast(dtype: np.dtype[Any]) -> Operator:
-            return congruent(with_dtype(op, dtype), d)
-
-        def times_block(X: Array) -> Array:
-            return d[:, None] * op.times_block(d[:, None] * X)
-
-        rest = None, op.size, op.scale, recast, op.local_rows
-        return Operator("operator", op.n, op.dtype, times, times_block, *rest)
+        return _congruent_products(op, d)
     d = d.astype(np.empty(0, op.dtype).real.dtype)
     if op.kind == "dense":
         matrix = d[:, None] * op.matrix * d
@@ -180,6 +170,23 @@ def congruent(op: Operator, d: Array) -> Operator:
         matrix = matrix * factor
     build = dense_operator if op.kind == "dense" else sparse_operator
     return build(matrix, size * factor, op.scale * factor)
+
+
+def _congruent_products(op: Operator, d: Array) -> Operator:
+    """D M D for a matrix-free M."""
+
+    def times(x: Array) -> Array:
+        return d * op.times(d * x)
+
+    def recast(dtype: np.dtype[Any]) -> Operator:
+        return congruent(with_dtype(op, dtype), d)
+
+    def times_block(X: Array) -> Array:
+        return d[:, None] * op.times_block(d[:, None] * X)
+
+    probe = np.random.default_rng(0).standard_normal(op.rows).astype(op.dtype)
+    rest = None, largest(np.abs(times(probe))), op.scale, recast, op.local_rows
+    return Operator("operator", op.n, op.dtype, times, times_block, *rest)
 
 
 def scaled_rows_and_columns(M: Any, d: Array) -> Any:
