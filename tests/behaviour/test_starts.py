@@ -129,3 +129,17 @@ class TestStart:
         A = np.diag([4.0, 2.0, 1.0, 0.5])
         sol = sm.solve(A, None, 2, x0=np.eye(4)[:, [0, 0]], method=method, rng=0, max_steps=2000)
         check(sol, A, None, 2)
+
+    @pytest.mark.parametrize("method", [None, sm.LocallyOptimal()], ids=["default", "lobpcg"])
+    @pytest.mark.parametrize(("gap", "noise"), [(1e-7, 1e-3), (1e-9, 0.0)])
+    def test_probes_that_straddle_the_start(self, method, gap, noise):
+        """Eigenvalues 1 ± gap around the start's: a probe that mixes them must not pass for converged below it."""
+        n = 150
+        d = np.r_[1 + gap, 1.0, np.linspace(0, 1 - gap, n - 2)]
+        for seed in (3, 12, 28, 37):
+            x0 = np.eye(n)[1]
+            x0[2:] = noise * np.random.default_rng(seed).standard_normal(n - 2)
+            sol = sm.solve(operator_of(np.diag(d)), x0=x0, method=method, rng=seed)
+            right = abs(sol.eigenvalues[0] - d[0]) <= gap / 2 + sol.error_bounds[0]
+            assert right or sol.verdict == "unchecked"
+            assert right or method is not None

@@ -12,10 +12,10 @@ import numpy as np
 from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
+from ..probe import outside, unless_converged, unseen_distance
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
 from .basis import CONTINUED_ROOM, Basis
-from .probe import outside, unless_converged, unseen_distance
 from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
@@ -297,18 +297,18 @@ class ThickRestart(SubspaceIteration):
 
     def _decided(self, start: int, low: float, high: float, slack: Slack) -> bool:
         """Has a probe that began after `start` products shown that nothing more wanted is left?"""
-        basis, k = self.basis, self.k
-        values, errors = self.values[k:], self.errors[k:]
-        top, bottom = int(np.argmax(values)), int(np.argmin(values))
-        steps = basis.products - start
-        unseen = unseen_distance(steps, self.transform.n, float(values[top] - values[bottom]))
+        rest, errors, steps = self.values[self.k :], self.errors, self.basis.products - start
+        unseen = unseen_distance(steps, self.transform.n, float(rest.max() - rest.min()))
         if self.blind:
-            doubt = np.maximum(errors, unseen) if steps < start else errors
+            doubt = reach = np.maximum(errors, unseen) if steps < start else errors
         else:
-            doubt = unless_converged(values, errors, basis.eps**0.5, unseen)
-        above = values[top] + doubt[top] > high and doubt[top] > slack.high
-        below = values[bottom] - doubt[bottom] < low and doubt[bottom] > slack.low
-        return bool(basis.complete or (steps >= MIN_PROBE_STEPS and not (above or below)))
+            doubt, reach = unless_converged(self.values, errors, self.basis.eps**0.5, unseen)
+        # what the probe is about to find may be among the first k, where the residuals of the known pairs vanish
+        first = np.flatnonzero(errors[: self.k] > min(slack)).tolist()
+        above, below = [*first, self.k + int(np.argmax(rest))], [*first, self.k + int(np.argmin(rest))]
+        more = ((self.values + reach > high) & (doubt > slack.high))[above].any()
+        less = ((self.values - reach < low) & (doubt > slack.low))[below].any()
+        return bool(self.basis.complete or (steps >= MIN_PROBE_STEPS and not (more or less)))
 
     @contextmanager
     def _monitored(self) -> Iterator[None]:

@@ -21,6 +21,7 @@ from ...problem.start import random_vector
 from ...problem.target import Target
 from ...transforms import BInner
 from ...typing import Array
+from ..probe import HIDDEN_RESIDUALS
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
 from .span import Span
@@ -198,8 +199,8 @@ class Lobpcg(SubspaceIteration):
     def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from random vectors: is there a value larger by over `slack`?
 
-        No, once the best Ritz value of the complement has converged, or its sum with its error is not larger. That sum
-        is not enough beside a given start: close to it, the vectors that converge last may hide a larger one.
+        No, once the best Ritz value of the complement is known to within `slack`, or its sum with its error is smaller.
+        That sum is not enough beside a given start: close to it, the vectors that converge last may hide a larger one.
         """
         k = self.k
         if self.products.n <= k + 3:
@@ -216,8 +217,11 @@ class Lobpcg(SubspaceIteration):
                 if top > edge + slack.high:
                     self.launch(np.hstack([fixed[0], other.vectors(1), self.vectors(self.values.size)[:, k:-1]]))
                     return True
-                least = 0.0 if self.blind else self.products.eps**0.5 * abs(top)
-                decided = error <= max(slack.high, least) or (self.blind and top + error < edge)
+                if self.blind:
+                    clear = top + error < edge
+                else:
+                    clear = error <= self.products.eps**0.5 * abs(top) and top + HIDDEN_RESIDUALS * error < edge
+                decided = error <= slack.high or clear
                 if other.exhausted or (step >= MIN_PROBE_STEPS and decided):
                     return False
                 next(steps)
