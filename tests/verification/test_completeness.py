@@ -104,3 +104,18 @@ def test_a_count_that_was_asked_for_and_not_made_is_told(start, monkeypatch):
     assert sol.verdict == "probed"
     assert "the inertia count that was asked for could not be made" in sol.verdict.why
     assert sol.counts.monitoring.A_products > 0
+
+
+@pytest.mark.parametrize("seed", [0, 2, 11])
+def test_deflation_that_skips_an_eigenvalue_is_noticed(seed):
+    """Lanczos for one pair after the other passes by eigenvalues that are tiny relative to the deflated ones."""
+    powers = [19, 17, 12, 8, 7, 7, 5, 2, -3, -7, -7, -12, -12, -14, -17, -17, -19]
+    negative = [-16, -15, -13, -5, -1, 6, 9, 17, 17, 18]
+    values = np.r_[2.0 ** np.array(powers), -(2.0 ** np.array(negative))]
+    n = values.size
+    rng = np.random.default_rng(seed)
+    L = np.eye(n) + np.tril(rng.integers(-1, 2, (n, n)) * (rng.random((n, n)) < 3 / n), -1)
+    A, B = L @ np.diag(values) @ L.T, L @ L.T
+    with pytest.raises(sm.NotConverged) as error:
+        sm.solve(A, B, 16, method=sm.Lanczos(), tol=1e-14, rng=seed, max_steps=1500)
+    assert error.value.solution.reason is sm.Reason.MISSED

@@ -78,7 +78,7 @@ class _Verification:
         iteration, rounds = self.run.iteration, 0
         self._confirm(lambda: iteration.start(X))
         self.early = self._may_be_early() and not self._run_on(SETTLED_TOL / self.tol)
-        self._hold_given_starts()
+        self._hold_to_krylov()
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -95,15 +95,16 @@ class _Verification:
             self.pairs = None
             self._confirm(iteration.resumed)
 
-    def _hold_given_starts(self) -> None:
-        """Compare what a first-order method finds from a given start with a Krylov search."""
-        if self.setup.survey is not None and self.setup.given and self._outdone():
+    def _hold_to_krylov(self) -> None:
+        """Compare what deflation finds from a given start, or for several pairs, with a Krylov search."""
+        if self.setup.survey is not None and (self.setup.given or self.setup.k > 1) and self._outdone():
             self.reason = Reason.MISSED
 
     def _outdone(self) -> bool:
-        """Does a Krylov search see a larger eigenvalue than a method from a given start, which may miss it?
+        """Does a Krylov search see a larger eigenvalue than a method for one pair, which may miss it?
 
-        In an invariant subspace, or close to a saddle, a method converges before a perturbation of its result grows.
+        In an invariant subspace, or close to a saddle, a method converges before a perturbation of its result grows;
+        so it does where the remaining eigenvalues are close to each other relative to those that were deflated.
         """
         setup, pairs = self.setup, self.pairs
         assert pairs is not None
