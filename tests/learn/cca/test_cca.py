@@ -314,7 +314,7 @@ class TestBadInput:
             CCA().fit(X, np.ones(300))
         with pytest.raises(ValueError, match="b_policy is 'drop'"):
             CCA(b_policy="drop").fit(X, Y)
-        with pytest.raises(ValueError, match="y has 3 columns"):
+        with pytest.raises(ValueError, match="y has 3 features, expected 4"):
             CCA().fit(X, Y).transform(X, Y[:, :3])
 
 

@@ -71,3 +71,20 @@ def test_inverse_transform():
     found, expected = (each.inverse_transform(each.transform([X, Y])) for each in (ours, theirs))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_predictions_and_importances(missing):
+    pairs = [
+        (CCA(2, scale=False), linear.CCA(2), [X, Y]),
+        (CCA(2, c=same_c(0.3, ROWS), scale=False), linear.RidgeCCA(2, shrinkage=0.3), [X, Y]),
+        (MCCA(2, scale=False), linear.MCCA(2, pca=False), [X, Y, Z]),
+    ]
+    for ours, theirs, views in pairs:
+        known = [None if i == missing else view for i, view in enumerate(views)]
+        found, expected = (each.fit(views).predict(known) for each in (ours, theirs))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-9)
+        importances = ours.feature_importances_per_view_, theirs.feature_importances_per_view_
+        for one, other in zip(*importances, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-9)

@@ -95,7 +95,7 @@ def test_views_that_have_no_answer_are_refused(name, policy, solver, scale, monk
     view = BAD[name]
     table = view if view.ndim == 2 else view[:, None]
     options = {"solver": solver, "b_policy": policy, "scale": scale, "random_state": 0}
-    told = r"y |Input y|X\[1\] |view 1 |b_policy='restrict' needs the covariances as matrices"
+    told = r"y |Input y|[Vv]iew 1 |b_policy='restrict' needs the covariances as matrices"
     with pytest.raises(ValueError, match=told):
         CCA(1, **options).fit(X, view)
     with pytest.raises(ValueError, match=told):

@@ -73,7 +73,136 @@ def test_bad_input():
         cca.transform([X, Y[:10]])
     with pytest.raises(ValueError, match="same number of samples"):
         mcca.transform([X, Y, Z[:10]])
-    with pytest.raises(ValueError, match="y has 6 columns"):
+    with pytest.raises(ValueError, match="View 1 has 6 features, expected 4"):
         cca.transform([X, X])
     with pytest.raises(ValueError, match="requires y"):
         cca.fit(X)
+
+
+def frames(views):
+    return [
+        pandas.DataFrame(view, columns=[f"{name}{j}" for j in range(view.shape[1])], index=range(500, 700))
+        for name, view in zip("abc", views, strict=False)
+    ]
+
+
+ESTIMATORS = [(CCA, [X, Y]), (MCCA, [X, Y]), (MCCA, [X, Y, Z])]
+each_estimator = pytest.mark.parametrize(("kind", "views"), ESTIMATORS, ids=["CCA", "MCCA of 2", "MCCA of 3"])
+
+
+@each_estimator
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scale": False}, {"center": False}, {"ridge": 0.3}, {"c": 0.2}, {"solver": "operators", "tol": 1e-12}],
+    ids=str,
+)
+def test_predict_reconstructs_the_views_that_are_not_known(kind, views, options):
+    """By the regressions on the mean of the scores of all views."""
+    weights = RNG.integers(1, 4, 200)
+    shifted = [view + 3 * options.get("center", True) for view in views]
+    model = kind(2, random_state=0, **options).fit(shifted, sample_weight=weights)
+    means = [np.average(view, axis=0, weights=weights) * options.get("center", True) for view in shifted]
+    scores, roots = model.transform(shifted), np.sqrt(weights)[:, None]
+    maps = [
+        np.linalg.lstsq(roots * np.mean(scores, axis=0), roots * (view - mean), rcond=None)[0]
+        for view, mean in zip(shifted, means, strict=True)
+    ]
+    for known in ([0], [1], range(len(views)), range(1, len(views))):
+        found = model.predict([view if i in known else None for i, view in enumerate(shifted)])
+        latent = np.mean([scores[i] for i in known], axis=0)
+        for one, coefficients, mean in zip(found, maps, means, strict=True):
+            np.testing.assert_allclose(one, latent @ coefficients + mean, atol=1e-8)
+
+
+def test_predict_from_wide_views_and_from_batches(monkeypatch):
+    monkeypatch.setattr("splitmerge.learn.covariance.choice.MIN_REDUCED_COLUMNS", 100)
+    wide = np.hstack([X, RNG.standard_normal((200, 300))])
+    model = CCA(2, ridge=0.5).fit([wide, Y])
+    assert "row space" in model.route_
+    latent = np.mean(model.transform([wide, Y]), axis=0)
+    expected = latent @ np.linalg.lstsq(latent, wide - wide.mean(axis=0), rcond=None)[0] + wide.mean(axis=0)
+    np.testing.assert_allclose(model.predict([wide, Y])[0], expected, atol=1e-10)
+    for kind in (CCA, MCCA):
+        whole = kind(2).fit([X, Y])
+        batches = kind(2).partial_fit([X[:80], Y[:80]]).partial_fit([X[80:], Y[80:]])
+        np.testing.assert_allclose(batches.predict([None, Y])[0], whole.predict([None, Y])[0], atol=1e-10)
+        for one, other in zip(batches.feature_importances_per_view_, whole.feature_importances_per_view_, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-10)
+
+
+def test_several_views_from_their_scores():
+    views = [X, Y, Z]
+    model = MCCA(2).fit(views)
+    scores = model.transform(views)
+    for view, S, found in zip(views, scores, model.inverse_transform(scores), strict=True):
+        centred = view - view.mean(axis=0)
+        expected = S @ np.linalg.lstsq(S, centred, rcond=None)[0] + view.mean(axis=0)
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@each_estimator
+@pytest.mark.parametrize("options", [{}, {"scale": False}, {"solver": "operators", "tol": 1e-12}], ids=str)
+def test_importances(kind, views, options):
+    """The share of the variance that the scores lose with a column, if the columns were independent."""
+    given = [np.hstack([view * np.arange(1, view.shape[1] + 1), np.ones((200, 1))]) for view in views]
+    with pytest.warns(UserWarning, match="constant column"):
+        model = kind(2, random_state=0, **options).fit(given)
+    for i, (view, found) in enumerate(zip(given, model.feature_importances_per_view_, strict=True)):
+        losses = []
+        for j in range(view.shape[1]):
+            single = np.where(np.arange(view.shape[1]) == j, view, 0.0)
+            losses.append(model.transform([*given[:i], single, *given[i + 1 :]])[i].var(axis=0).sum())
+        np.testing.assert_allclose(found, losses / np.sum(losses), atol=1e-7)
+
+
+@each_estimator
+def test_names_of_columns(kind, views):
+    named = frames(views)
+    model = kind(2).fit(named)
+    assert [list(names) for names in model.feature_names_per_view_] == [list(view.columns) for view in named]
+    model.transform(named)
+    assert kind(2).fit(views).feature_names_per_view_ == [None] * len(views)
+    renamed = [named[0], named[1].rename(columns=str.upper), *named[2:]]
+    with pytest.raises(ValueError, match=r"feature names of view 1 should match.*b0, b1, b2, b3; they are B0"):
+        model.predict(renamed)
+    with pytest.warns(UserWarning, match="View 0 does not have valid feature names"):
+        model.transform([views[0], *named[1:]])
+    with pytest.warns(UserWarning, match="View 1 has feature names, but"):
+        kind(2).fit(views).transform([views[0], named[1], *views[2:]])
+    if kind is MCCA:
+        assert not hasattr(MCCA(2).fit(named).fit(np.hstack(views)), "feature_names_per_view_")
+
+
+@each_estimator
+def test_frames_of_scores(kind, views):
+    named, plain = frames(views), kind(2).fit(views).transform(views)
+    model = kind(2).set_output(transform="pandas")
+    for found in (model.fit_transform(named), model.transform(named)):
+        for frame, scores in zip(found, plain, strict=True):
+            assert list(frame.columns) == list(model.get_feature_names_out())
+            assert list(frame.index) == list(range(500, 700))
+            np.testing.assert_allclose(frame, scores)
+    np.testing.assert_allclose(model.score(named), kind(2).fit(views).score(views))
+
+
+@each_estimator
+def test_lists_that_are_refused(kind, views):
+    model = kind(2).fit(views)
+    with pytest.raises(ValueError, match="At least one view"):
+        model.predict([None] * len(views))
+    with pytest.raises(ValueError, match=rf"Expected {len(views)} views, got 1"):
+        model.predict([X])
+    with pytest.raises(ValueError, match=rf"Expected {len(views)} score arrays, got 1"):
+        model.inverse_transform(model.transform(views)[:1])
+    with pytest.raises(ValueError, match=r"scores\[0\] has 1 features, expected 2"):
+        model.inverse_transform([each[:, :1] for each in model.transform(views)])
+    for method in (model.fit, model.partial_fit, model.transform, model.correlations, model.inverse_transform):
+        with pytest.raises(ValueError, match="View 1 is None; give all views"):
+            method([X, None, *views[2:]])
+
+
+def test_one_table_has_no_predictions():
+    assert not hasattr(MCCA(2), "predict")
+    assert not hasattr(MCCA(2).fit(X), "predict")
+    with pytest.raises(ValueError, match="list of the scores of each view"):
+        MCCA(2).fit(X).inverse_transform(X)

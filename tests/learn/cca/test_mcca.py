@@ -95,7 +95,7 @@ def test_bad_input():
         MCCA().fit(VIEWS[:1])
     with pytest.raises(ValueError, match="different numbers of rows"):
         MCCA().fit([VIEWS[0], VIEWS[1][:-1]])
-    with pytest.raises(ValueError, match=r"X\[1\] contains NaN"):
+    with pytest.raises(ValueError, match="View 1 contains NaN"):
         MCCA().fit([VIEWS[0], VIEWS[1] * np.nan])
     constant = [VIEWS[0], np.hstack([VIEWS[1], np.ones((200, 1))]), VIEWS[2]]
     with pytest.raises(ValueError, match="view 1 has 1 constant column"):

@@ -61,7 +61,7 @@ def test_bad_input():
     parts = MCCA(2).partial_fit(VIEWS)
     with pytest.raises(ValueError, match="Expected 3 views, got 2"):
         parts.partial_fit(VIEWS[:2])
-    with pytest.raises(ValueError, match=r"X\[1\] has 3 columns, but 4 were fitted"):
+    with pytest.raises(ValueError, match="View 1 has 3 features, expected 4"):
         parts.partial_fit([VIEWS[0], VIEWS[0], VIEWS[2]])
     with pytest.raises(ValueError, match="a list of views was fitted"):
         parts.partial_fit(np.hstack(VIEWS))

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from splitmerge import NotPositiveDefinite
 from splitmerge.learn import LinearDiscriminantAnalysis
+from splitmerge.learn.moments import grouped
 
 
 def sine(V, W):
@@ -214,3 +215,19 @@ def test_a_first_call_that_is_refused_leaves_nothing_behind():
     with pytest.raises(ValueError, match="not among the classes"):
         model.partial_fit(X, y, classes=[0, 1])
     assert model.partial_fit(X, y, classes=[0, 1, 2]).classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("solver", ["svd", "eigen"])
+def test_data_that_are_not_finite_are_refused(value, kind, weighted, solver, monkeypatch):
+    """Also in rows without weight, and where both infinities, in two blocks, add up to NaN."""
+    monkeypatch.setattr(grouped, "BLOCK_ENTRIES", 32)
+    X, y = clouds(30, 4, 3)
+    X[6, 2], X[9, 2] = value, -value
+    weights = np.r_[np.ones(6), np.zeros(4), np.ones(20)] if weighted else None
+    told = "Input X contains NaN" if np.isnan(value) else "Input X contains infinity"
+    # scikit-learn's own check adds infinities of both signs, too
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=told):
+        LinearDiscriminantAnalysis(solver).fit(kind(X), y, weights)

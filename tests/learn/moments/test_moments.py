@@ -100,10 +100,28 @@ def test_rows_of_any_kind(kind, dtype, monkeypatch):
     assert_upper(rows.scatter(), scatter.sum(axis=0))
     assert_upper(rows.gram(scale), (Z * scale) @ (Z * scale).T)
     np.testing.assert_allclose(rows.variances(), (Z**2).sum(axis=0))
+    np.testing.assert_allclose(rows.norms(scale), ((Z * scale) ** 2).sum(axis=1))
     V, U = np.arange(10.0).reshape(5, 2), np.arange(80.0).reshape(40, 2)
     np.testing.assert_allclose(rows.times(V), Z @ V, atol=1e-9)
     np.testing.assert_allclose(rows.transposed(U), Z.T @ U, atol=1e-9)
     assert rows.entries == (given_X.nnz if sp.issparse(given_X) else 200)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, sp.csr_array])
+@pytest.mark.parametrize("held", [1, 1 << 10])
+def test_groups_one_by_one(kind, held, monkeypatch):
+    # with and without memory for a group, which is filled in pieces
+    monkeypatch.setattr(grouped, "HELD_ENTRIES", held)
+    monkeypatch.setattr(grouped, "BLOCK_ENTRIES", 37)
+    X, members, weights = data(6)
+    means, scatter = by_hand(X, members, weights, 3)
+    scale = np.arange(1.0, 6.0)
+    for k, group in enumerate(Grouped(kind(X), members, 3, weights).one_by_one()):
+        Z = (np.sqrt(weights)[:, None] * (X - means[members]))[members == k]
+        # twice, as a group is summed more than once
+        for _ in range(2):
+            assert_upper(group.scatter(), scatter[k])
+            np.testing.assert_allclose(group.norms(scale), ((Z * scale) ** 2).sum(axis=1))
 
 
 def test_entries_stored_twice_are_summed():

@@ -78,8 +78,10 @@ def _decompose(
         if request.warns and not regression and report is not None and report.dropped:
             warn_of_dropped(C.diagonal()[part], sample, report.dropped)
     own = [C[part, part] @ V for part, V in zip(parts, vectors, strict=True)]
-    second = C[parts[1], parts[0]] @ vectors[0]
-    return Analysis(found.values, vectors, own, second, found.reports, route, covariance=C)
+    pairs = list(zip(parts, vectors, strict=True))
+    others = [np.add.reduce([C[part, p] @ V for p, V in pairs if p != part]) for part in parts]
+    variances = [C.diagonal()[part] for part in parts]
+    return Analysis(found.values, vectors, own, others, variances, found.reports, route, covariance=C)
 
 
 def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request, route: str) -> Analysis:
@@ -90,7 +92,6 @@ def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request,
     views = coordinates.joint
     C = without_constants(_covariance(views, request), views.mean / views.spread, views.samples)
     found = _decompose(C, views.sizes, regularised, request, joint.samples, route, views.gram)
-    second = coordinates.expand([found.vectors[0], found.second_from_first, *found.vectors[2:]])[1]
     if request.warns and not _is_regression(joint.sizes):
         for view, size, wide, ridge, sample in zip(
             joint.views, views.sizes, wide_views(joint), ridges, samples, strict=True
@@ -102,7 +103,8 @@ def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request,
         found,
         vectors=coordinates.expand(found.vectors),
         own=coordinates.expand(found.own),
-        second_from_first=second,
+        others=coordinates.expand(found.others),
+        variances=[view.variances() for view in joint.views],
         covariance=None,
     )
 
@@ -110,5 +112,5 @@ def _reduced(joint: Joint, regularised: Sequence[Regularised], request: Request,
 def _oriented(found: Analysis) -> Analysis:
     """Fix the signs: the entry of largest magnitude in each vector of the first view is positive."""
     signs = phases(found.vectors[0])
-    vectors, own = [V * signs for V in found.vectors], [V * signs for V in found.own]
-    return replace(found, vectors=vectors, own=own, second_from_first=found.second_from_first * signs)
+    vectors, own, others = ([V * signs for V in each] for each in (found.vectors, found.own, found.others))
+    return replace(found, vectors=vectors, own=own, others=others)

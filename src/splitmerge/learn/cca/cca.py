@@ -14,6 +14,7 @@ from ..data.inputs import is_dask
 from ..data.joint import Joint
 from ..data.tables import check_features, check_table
 from .components import PairedComponents
+from .listed import column_names, importances, shared_loadings
 from .request import Analysis
 from .streaming import Accumulated, loadings_of
 
@@ -80,6 +81,11 @@ class CCA(Accumulated, PairedComponents):
         the route and its reason, the `BReport` of each view, the `Solution` of an iteration
     n_features_in_, feature_names_in_
         of X
+    feature_names_per_view_
+        the names of the columns of X and of y; None without names
+    feature_importances_per_view_
+        for X and for y, the share of each column in the scores: its variance times the sum of its squared weights,
+        relative to the sum over the columns
 
     Examples
     --------
@@ -98,7 +104,7 @@ class CCA(Accumulated, PairedComponents):
         {
             *("correlations_", "x_weights_", "y_weights_", "x_rotations_", "y_rotations_", "x_loadings_"),
             *("y_loadings_", "n_components_", "n_iter_", "route_", "b_report_", "solution_", "_coefficients"),
-            *("_x_std", "_y_std", "_n_features_out"),
+            *("_x_std", "_y_std", "_n_features_out", "_shared", "feature_importances_per_view_"),
         }
     )
 
@@ -165,6 +171,8 @@ class CCA(Accumulated, PairedComponents):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if not is_dask(X) and not is_dask(y):
             check_consistent_length(X, y)
+        if reset:
+            self.feature_names_per_view_ = [column_names(X), column_names(y)]
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         y = y if hasattr(y, "ndim") else np.asarray(y)
         self._predict_1d = y.ndim == 1
@@ -195,7 +203,9 @@ class CCA(Accumulated, PairedComponents):
         self.y_weights_ = self.y_rotations_ = V
         # regressions on the scores, whose variance is not 1 with a ridge
         (self.x_loadings_, self.y_loadings_), inverses = loadings_of(found.vectors, found.own)
-        self._coefficients = (found.second_from_first @ inverses[0]).T * self._y_std
+        self._coefficients = (found.others[1] @ inverses[0]).T * self._y_std
+        self._shared = shared_loadings(found.vectors, found.own, found.others)
+        self.feature_importances_per_view_ = importances(found.vectors, found.variances)
         self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
 
     def __sklearn_tags__(self) -> Any:

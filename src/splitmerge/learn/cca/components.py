@@ -18,10 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from ...typing import Array
 from ..dask.dispatch import joint_of
 from ..data.inputs import is_dask
-from ..data.tables import check_features, check_table, is_list_of_tables, project
+from ..data.tables import check_complete, check_features, check_table, is_list_of_tables, project
+from .listed import FittedView, Listed
 
 
 class PairedComponents(
+    Listed,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     RegressorMixin,  # type: ignore[misc]
@@ -36,6 +38,7 @@ class PairedComponents(
     y_loadings_: Array
     n_components_: int
     _coefficients: Array
+    _shared: list[Array]
     _x_mean: Array
     _y_mean: Array
     _x_std: Array
@@ -50,7 +53,14 @@ class PairedComponents(
             raise ValueError(
                 f"{type(self).__name__} requires exactly 2 views. Expected 2 views, got {len(X)}; use MCCA for several"
             )
-        return X[0], X[1]
+        return tuple(check_complete(X))
+
+    def _fitted(self) -> list[FittedView]:
+        x_shared, y_shared = self._shared
+        return [
+            FittedView(self._x_mean, self._x_std, self.x_rotations_, self.x_loadings_, x_shared),
+            FittedView(self._y_mean, self._y_std, self.y_rotations_, self.y_loadings_, y_shared),
+        ]
 
     def transform(self, X: Any, y: Any = None, copy: bool = True) -> Any:
         """Return the scores of X, or a pair of the scores of X and y or of a list [X, y]; lazy for Dask arrays.
@@ -58,7 +68,8 @@ class PairedComponents(
         `copy` has no effect: X and y are not written to.
         """
         check_is_fitted(self)
-        X, y = self._pair(X, y)
+        if y is None and is_list_of_tables(X):
+            return self._scores_of_list(X)
         X = check_features(self, X, reset=False)
         x_scores = project(X, self._x_mean, self._x_std, self.x_rotations_)
         if y is None:
@@ -71,15 +82,22 @@ class PairedComponents(
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
         """Return the least-squares reconstruction from the scores of X, or of X and y (or a list of both) as a pair."""
         check_is_fitted(self)
-        X, y = self._pair(X, y)
+        if y is None and is_list_of_tables(X):
+            return self._invert_list(X)
         X = check_table(X, "X", self.n_components_) @ self.x_loadings_.T * self._x_std + self._x_mean
         if y is None:
             return X
         return X, check_table(y, "y", self.n_components_) @ self.y_loadings_.T * self._y_std + self._y_mean
 
     def predict(self, X: Any, copy: bool = True) -> Any:
-        """Predict y by least squares on the scores of X; `copy` has no effect, as X is not written to."""
+        """Predict y by least squares on the scores of X; `copy` has no effect, as X is not written to.
+
+        For a list, with None for the view that is not known, all views are reconstructed: by least squares on the mean
+        of the scores of both views, in place of which there is that of the known ones.
+        """
         check_is_fitted(self)
+        if is_list_of_tables(X):
+            return self._predict_list(X)
         X = check_features(self, X, reset=False)
         found = project(X, self._x_mean, self._x_std, self.x_rotations_) @ self._coefficients + self._y_mean
         return found.ravel() if self._predict_1d else found
@@ -106,9 +124,7 @@ class PairedComponents(
         >>> cca.correlations(X[200:], y[200:]).round(1)
         array([0.9, 0.7])
         """
-        X, y = self._pair(X, y)
-        x_scores, y_scores = self.transform(X, y)
-        return mean_correlations([x_scores, y_scores], sample_weight)
+        return mean_correlations(self.transform(X, y), sample_weight)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² of the prediction of y as scikit-learn does, or for a list [X, y] the mean of `correlations`."""

@@ -82,7 +82,8 @@ def check_count(k: int, ranks: Sequence[int], samples: Sequence[Sample]) -> None
         told = ", ".join(f"{sample.name}: {rank}" for sample, rank in zip(samples, ranks, strict=True))
         # the wording of scikit-learn
         raise ValueError(
-            f"`n_components` upper bound is {most}. Got {k} instead. Reduce `n_components`. (ranks: {told})"
+            f"`n_components` upper bound is {most}. Got {k} instead. Reduce `n_components`: with ranks of "
+            f"{told}, it must be at most {most}"
         )
 
 

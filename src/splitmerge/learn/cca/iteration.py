@@ -49,13 +49,12 @@ def iterate(joint: Joint, regularised: Sequence[Regularised], choice: Forming, r
         # constant columns without a ridge take no part
         drawn[(variances == 0) & (np.repeat(ridges, joint.sizes) == 0)] = 0
         vectors, own = _normalised(joint, vectors, own, regularised, drawn)
-    first_only = np.zeros((joint.columns, request.k))
-    first_only[joint.parts[0]] = vectors[0]
-    second = joint.split(joint.others(first_only))[1]
+    others = joint.split(joint.others(np.concatenate(vectors)))
     route = f"{choice.reason}\n{solution.explain()}"
     # the problem refers to the data, which an estimator must not keep
     solution = replace(solution, problem=None)
-    return Analysis(solution.eigenvalues, vectors, own, second, [None] * len(vectors), route, solution)
+    parts = joint.split(variances)
+    return Analysis(solution.eigenvalues, vectors, own, others, parts, [None] * len(vectors), route, solution)
 
 
 def _ranks(

@@ -8,21 +8,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ...checks import whole
 from ...typing import Array
 from ..dask.dispatch import joint_of
-from ..data.inputs import is_dask
 from ..data.joint import Joint, parts_of
-from ..data.tables import check_features, check_table, is_list_of_tables, project
+from ..data.tables import check_complete, check_features, check_table, is_list_of_tables, project
 from .components import mean_correlations
+from .listed import FittedView, Listed, column_names, importances, shared_loadings
 from .request import Analysis
 from .streaming import Accumulated, loadings_of
 
 
 class MCCA(
     Accumulated,
+    Listed,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -54,6 +56,8 @@ class MCCA(
         for each view, the means and the divisors of its columns
     route_, b_report_, solution_, n_features_in_
         as for `CCA`; the number of features is that of all views
+    feature_names_per_view_, feature_importances_per_view_
+        for each view as for `CCA`; for one table there are `feature_names_in_` in place of the names
 
     Examples
     --------
@@ -71,12 +75,13 @@ class MCCA(
     LEARNED: ClassVar[frozenset[str]] = frozenset(
         {
             *("eigenvalues_", "correlations_", "rotations_", "loadings_", "deviations_", "n_components_"),
-            *("route_", "b_report_", "solution_", "_n_features_out"),
+            *("route_", "b_report_", "solution_", "_n_features_out", "_shared", "feature_importances_per_view_"),
         }
     )
 
     means_: list[Array]
     _columns: list[Any] | None
+    _shared: list[Array]
 
     def __init__(
         self,
@@ -131,6 +136,7 @@ class MCCA(
             self._refuse_table()
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         if reset:
+            self.__dict__.pop("feature_names_per_view_", None)
             self._columns = columns_of(self.views, X.shape[1])
         return [X[:, columns] for columns in self._columns or []]
 
@@ -139,16 +145,15 @@ class MCCA(
             raise ValueError("X is one table, but a list of views was fitted; give a list of views")
 
     def _listed(self, views: Any, *, reset: bool) -> list[Any]:
-        if reset:
-            data = [check_table(view, f"X[{i}]") for i, view in enumerate(views)]
-            self._columns = None
-            self.n_features_in_ = sum(int(view.shape[1]) for view in data)
-            self.__dict__.pop("feature_names_in_", None)
-            return data
-        if len(views) != len(self.means_):
-            raise ValueError(f"Expected {len(self.means_)} views, got {len(views)}; give the same views as in fit")
-        given = enumerate(zip(views, self.means_, strict=True))
-        return [check_table(view, f"X[{i}]", len(mean)) for i, (view, mean) in given]
+        check_complete(views)
+        if not reset:
+            return self._checked_list(views)
+        data = [check_table(view, f"View {i}") for i, view in enumerate(views)]
+        self._columns = None
+        self.n_features_in_ = sum(int(view.shape[1]) for view in data)
+        self.feature_names_per_view_ = [column_names(view) for view in views]
+        self.__dict__.pop("feature_names_in_", None)
+        return data
 
     def _joint(self, data: list[Any], weights: Any, *, scale: bool) -> Joint:
         return joint_of(data, weights, center=bool(self.center), scale=scale, names=_names(data))
@@ -170,12 +175,34 @@ class MCCA(
         self.deviations_ = [spread[part] for part in parts_of(self._sizes)]
         self.rotations_ = found.vectors
         self.loadings_ = loadings_of(found.vectors, found.own)[0]
+        self._shared = shared_loadings(found.vectors, found.own, found.others)
+        self.feature_importances_per_view_ = importances(found.vectors, found.variances)
         self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
 
     def transform(self, X: Any) -> Any:
         """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
         check_is_fitted(self)
-        return self._scores(self._data(X, reset=False)) if is_list_of_tables(X) else self._consensus(X)
+        return self._scores_of_list(X) if is_list_of_tables(X) else self._consensus(X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the least-squares reconstruction of each view from its scores, for a list of the scores."""
+        if not is_list_of_tables(X):
+            raise ValueError("X must be a list of the scores of each view, as transform returns for a list of views")
+        return self._invert_list(X)
+
+    # scikit-learn's estimators of one table predict a target, and MCCA has none
+    @available_if(lambda self: vars(self).get("_columns", ()) is None)  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """Reconstruct all views of a list, in which None stands for a view that is not known.
+
+        The regressions are those on the mean of the scores of all views, in place of which there is that of the known
+        ones. The method exists after a fit to a list.
+        """
+        return self._predict_list(X)
+
+    def _fitted(self) -> list[FittedView]:
+        each = (self.means_, self.deviations_, self.rotations_, self.loadings_, self._shared)
+        return [FittedView(*view) for view in zip(*each, strict=True)]
 
     def _consensus(self, X: Any) -> Any:
         """Return the mean of the views' scores, by one product with the table."""
@@ -189,15 +216,11 @@ class MCCA(
             rotations[columns] = R / len(self.rotations_)
         return project(X, means, deviations, rotations)
 
-    def _scores(self, data: list[Any]) -> tuple[Any, ...]:
-        if not any(map(is_dask, data)) and len({view.shape[0] for view in data}) > 1:
-            raise ValueError("the views have different numbers of rows; give the same number of samples in each")
-        return tuple(project(*each) for each in zip(data, self.means_, self.deviations_, self.rotations_, strict=True))
-
     def correlations(self, X: Any, sample_weight: Any = None) -> Array:
         """Return the correlation of the scores of these samples by component, averaged over all pairs of views."""
         check_is_fitted(self)
-        return mean_correlations(self._scores(self._data(X, reset=False)), sample_weight)
+        views = zip(self._fitted(), self._data(X, reset=False), strict=True)
+        return mean_correlations([view.scores(rows) for view, rows in views], sample_weight)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean of `correlations`, to select a ridge by cross-validation."""

@@ -79,7 +79,7 @@ class Regularised:
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """Eigenvalues, the vectors Vᵢ of each view, `own` = CᵢᵢVᵢ, and `second_from_first` = C₂₁V₁.
+    """Eigenvalues, the vectors Vᵢ of each view, `own` = CᵢᵢVᵢ, `others` = Σⱼ≠ᵢ CᵢⱼVⱼ, and the variances of the columns.
 
     `route` tells in words how they were computed; `solution` is that of an iteration, and `covariance` the joint
     covariance matrix, if there is one.
@@ -88,7 +88,8 @@ class Analysis:
     values: Array
     vectors: list[Array]
     own: list[Array]
-    second_from_first: Array
+    others: list[Array]
+    variances: list[Array]
     reports: list[BReport | None]
     route: str
     solution: Solution | None = None

@@ -59,11 +59,8 @@ def ledoit_wolf(rows: Grouped, C: Array | None = None) -> Estimate:
     n = float(rows.totals[0])
     variances = rows.variances() / n if C is None else C.diagonal()
     scale = column_scales(n, rows.means[0], variances)
-    fourth = 0.0
-    for some, Z in rows.blocks():
-        np.multiply(Z, Z, out=Z)
-        # the weight is in both factors of the square, and must be there once
-        fourth += float(((Z @ scale**-2.0) ** 2 / rows.weights[some]).sum())
+    # the weight is in both factors of the square, and must be there once
+    fourth = float((rows.norms(1 / scale) ** 2 / rows.weights).sum())
     if C is None and rows.rows < rows.columns:
         squares = _squares(rows.gram(1 / scale)) / n**2
     else:
@@ -97,10 +94,12 @@ def estimate(n: float, variances: Array, scale: Array, squares: float, fourth: f
 
 def scaled_squares(C: Array, scale: Array) -> float:
     """Return the squared Frobenius norm of D⁻¹CD⁻¹ for the upper triangle of C and D = diag(`scale`)."""
-    return _squares(C / scale[:, None] / scale)
+    R = C / scale[:, None]
+    R /= scale
+    return _squares(R)
 
 
 def _squares(upper: Array) -> float:
     """Return the squared Frobenius norm of the symmetric matrix whose upper triangle is given, with zeros below it."""
     entries = upper.ravel(order="K")
-    return 2 * float(entries @ entries) - float((upper.diagonal() ** 2).sum())
+    return 2 * float(np.einsum("i,i->", entries, entries)) - float((upper.diagonal() ** 2).sum())

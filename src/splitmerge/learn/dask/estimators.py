@@ -18,10 +18,16 @@ from ..moments.moments import Moments
 from .blocks import Blocks
 
 
-def check_labelled(estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1) -> tuple[Any, Any]:
-    """Check X and y with scikit-learn; a Dask array X becomes `Blocks`, and its y is computed."""
+def check_labelled(
+    estimator: Any, X: Any, y: Any, *, reset: bool, min_rows: int = 1, finite: bool = True
+) -> tuple[Any, Any]:
+    """Check X and y with scikit-learn; a Dask array X becomes `Blocks`, and its y is computed.
+
+    Without `finite`, NaN and infinity in X are left to a check of sums over its rows, which saves a pass over X.
+    """
     if not is_dask(X):
-        return tuple(validate_data(estimator, X, y, reset=reset, ensure_min_samples=min_rows, **ACCEPTED))
+        options = {"ensure_min_samples": min_rows, "ensure_all_finite": finite, **ACCEPTED}
+        return tuple(validate_data(estimator, X, y, reset=reset, **options))
     rows = Blocks(X)
     check_features(estimator, X, reset=reset)
     y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else y, reset=False)

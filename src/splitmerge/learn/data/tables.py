@@ -41,13 +41,21 @@ def check_table(Y: Any, name: str, columns: int | None = None, *, vector: bool =
     if Y.ndim != 2:
         raise ValueError(f"{name} has shape {Y.shape}; give samples in rows, features in columns")
     if columns is not None and Y.shape[1] != columns:
-        raise ValueError(f"{name} has {Y.shape[1]} columns, but {columns} were fitted; give the same columns")
+        raise ValueError(f"{name} has {Y.shape[1]} features, expected {columns}; give the same columns as in fit")
     return Y
 
 
 def is_list_of_tables(X: Any) -> bool:
-    """Return whether X is a list of tables, in contrast to one table as a list of rows."""
-    return isinstance(X, (list, tuple)) and bool(X) and all(getattr(view, "ndim", 0) == 2 for view in X)
+    """Return whether X is a list of tables, or of None for unknown ones, in contrast to one table as a list of rows."""
+    return isinstance(X, (list, tuple)) and bool(X) and all(v is None or getattr(v, "ndim", 0) == 2 for v in X)
+
+
+def check_complete(views: Any) -> Any:
+    """Return the views; raise if one of them is None."""
+    for i, view in enumerate(views):
+        if view is None:
+            raise ValueError(f"View {i} is None; give all views (only predict reconstructs views that are not known)")
+    return views
 
 
 def project(X: Any, mean: Any, spread: Any, rotations: Any) -> Any:

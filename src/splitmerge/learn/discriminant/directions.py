@@ -69,19 +69,20 @@ def by_shrunk(B: Array, shrunk: Shrunk, means: Means, total: Total | None, optio
 def _by_class(rows: Grouped, means: Means, options: Options, route: Route) -> Discriminants:
     """Compute the discriminants by forming the covariance of each class once, for its estimate and for its share."""
     p = rows.columns
-    B, W = np.zeros((p, p), order="F"), np.zeros((p, p), order="F")
+    B, W, variances = np.zeros((p, p), order="F"), np.zeros((p, p), order="F"), np.zeros(p)
     found = []
-    for k, share in enumerate(means.shares):
-        group = rows.group(k)
+    for share, group in zip(means.shares, rows.one_by_one(), strict=True):
         C = group.scatter()
-        C /= rows.totals[k]
+        C /= group.totals[0]
         check_overflow(C.diagonal())
         found.append(ledoit_wolf(group, C))
         C *= share
-        W += C
+        variances += C.diagonal()
+        if options.total:
+            W += C
         C *= 1 - found[-1][0]
         B += C
-    check_variances(W.diagonal(), means.floor)
+    check_variances(variances, means.floor)
     if not options.total:
         return by_shrunk(B, combined(found, (0.0, np.zeros(p)), means.priors), means, None, options, route.why)
     T = dsyrk(1.0, means.M, beta=1.0, c=W, overwrite_c=1)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 
 from ...typing import Array
@@ -111,7 +112,8 @@ class LinearDiscriminantAnalysis(
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X with labels y; an integer weight w acts like w equal rows."""
         options = checked(self)
-        X, y, weights = self._rows(X, y, sample_weight, reset=True, min_rows=2)
+        # rows without weight are in no sum that would show NaN
+        X, y, weights = self._rows(X, y, sample_weight, reset=True, min_rows=2, finite=sample_weight is not None)
         X, y, weights = drop_zero_weights(X, y, weights)
         self.classes_, members = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -126,6 +128,8 @@ class LinearDiscriminantAnalysis(
                 raise ValueError("covariance_estimator needs all rows in memory; give shrinkage for a Dask array")
             return self._of_blocks(X, members, weights, options)
         rows = Grouped(X, members, self.classes_.size, weights)
+        if not np.isfinite(rows.means).all():
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         means = self._means(rows.means, rows.totals, len(y), options)
         self.__dict__.pop("_moments", None)
         if options.estimator is not None:
@@ -195,8 +199,10 @@ class LinearDiscriminantAnalysis(
             return self
         return self._keep(by_covariance(W, means, options, why), means, options)
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_rows: int = 1) -> tuple[Any, Array, Array]:
-        X, y = check_labelled(self, X, y, reset=reset, min_rows=min_rows)
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, min_rows: int = 1, finite: bool = True
+    ) -> tuple[Any, Array, Array]:
+        X, y = check_labelled(self, X, y, reset=reset, min_rows=min_rows, finite=finite)
         check_classification_targets(y)
         return X, y, weights_or_ones(sample_weight, X.shape[0])
 

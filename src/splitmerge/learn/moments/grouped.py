@@ -18,8 +18,9 @@ from ...typing import Array
 from ..data.rows import Rows
 
 # Numbers of entries that are centred at a time: at most 32 MiB, and 2 MiB, which stay in the cache, if the rows are as
-# many as half the columns, so that adding a product to the scatter matrix takes little of the time.
-BLOCK_ENTRIES, CACHED_ENTRIES = 1 << 22, 1 << 18
+# many as the columns: with fewer, adding to the scatter matrix takes long, and with threads several times as long.
+# Groups of up to 64 MiB are centred at once.
+BLOCK_ENTRIES, CACHED_ENTRIES, HELD_ENTRIES = 1 << 22, 1 << 18, 1 << 23
 
 
 class Grouped(Rows):
@@ -65,6 +66,14 @@ class Grouped(Rows):
         """Return the rows of group k about their mean."""
         return _Group(self, np.flatnonzero(self.members == k), self.means[k])
 
+    def one_by_one(self) -> Iterator[Grouped]:
+        """Iterate over the groups; small dense ones are centred once, in memory that the next one overwrites."""
+        counts = np.bincount(self.members, minlength=self.groups)
+        small = not self.sparse and counts.max() * self.columns <= HELD_ENTRIES
+        memory = np.empty((counts.max(), self.columns)) if small else None
+        for k in range(self.groups):
+            yield _Group(self, np.flatnonzero(self.members == k), self.means[k], memory)
+
     def together(self) -> Grouped:
         """Return all rows about their common mean, as one group."""
         return _Group(self, None, self.totals @ self.means / self.totals.sum())
@@ -73,13 +82,16 @@ class Grouped(Rows):
         """Iterate over blocks of rows of Z; each block overwrites the previous one."""
         pieces = list(_pieces(self.rows, self.columns))
         memory = np.empty((max(piece.stop - piece.start for piece in pieces), self.columns))
-        unweighted = bool((self.weights == 1).all())
         for rows in pieces:
             Z = memory[: rows.stop - rows.start]
-            self._centre(rows, Z)
-            if not unweighted:
-                Z *= self.roots[rows, None]
+            self._weighted(rows, Z)
             yield rows, Z
+
+    def _weighted(self, rows: slice, out: Array) -> None:
+        """Write the given rows of Z into `out`."""
+        self._centre(rows, out)
+        if (self.roots[rows] != 1).any():
+            out *= self.roots[rows, None]
 
     def _centre(self, rows: slice, out: Array) -> None:
         """Write the given rows of X − EM into `out`."""
@@ -94,6 +106,11 @@ class Grouped(Rows):
         for _, Z in self.blocks():
             found = dsyrk(1.0, Z.T, beta=1.0, c=found, overwrite_c=1)
         return found
+
+    def norms(self, scale: Array) -> Array:
+        """The squared norms of the rows of ZS for S = diag(`scale`)."""
+        squared = scale**2
+        return np.concatenate([np.einsum("ij,ij,j->i", Z, Z, squared) for _, Z in self.blocks()])
 
     def variances(self) -> Array:
         """The diagonal of `scatter`."""
@@ -152,8 +169,8 @@ class Grouped(Rows):
 class _Group(Grouped):
     """Some or all rows about one mean; dense rows are gathered block by block."""
 
-    def __init__(self, whole: Grouped, chosen: Array | None, mean: Array) -> None:
-        self.source, self.chosen = whole.X, chosen
+    def __init__(self, whole: Grouped, chosen: Array | None, mean: Array, memory: Array | None = None) -> None:
+        self.source, self.chosen, self.memory = whole.X, chosen, memory
         self.weights = whole.weights if chosen is None else whole.weights[chosen]
         self.roots, self.totals = np.sqrt(self.weights), np.array([self.weights.sum()])
         self.rows, self.columns, self.groups = self.weights.size, whole.columns, 1
@@ -168,6 +185,18 @@ class _Group(Grouped):
     def sparse(self) -> bool:
         """Whether X is a sparse matrix."""
         return bool(sp.issparse(self.source))
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Iterate over blocks of rows of Z; only one, which stays as it is, if there is memory for it."""
+        return super().blocks() if self.memory is None else iter([(slice(0, self.rows), self._centred)])
+
+    @cached_property
+    def _centred(self) -> Array:
+        assert self.memory is not None
+        Z = self.memory[: self.rows]
+        for rows in _pieces(self.rows, self.columns):
+            self._weighted(rows, Z[rows])
+        return Z
 
     def _centre(self, rows: slice, out: Array) -> None:
         if self.sparse or self.chosen is None:
@@ -188,5 +217,5 @@ class _Group(Grouped):
 def _pieces(count: int, width: int) -> Iterator[slice]:
     """Slices of `count` rows of the given width."""
     width = max(width, 1)
-    step = max(1, min(BLOCK_ENTRIES // width, max(CACHED_ENTRIES // width, width // 2)))
+    step = max(1, min(BLOCK_ENTRIES // width, max(CACHED_ENTRIES // width, width)))
     return (slice(first, min(first + step, count)) for first in range(0, count, step))
