@@ -85,3 +85,23 @@ def test_eigsh_with_one_small_eigenvalue_of_M(which, k):
         np.testing.assert_allclose(
             sm.eigsh(A, k, M=M, which=which, rng=seed)[0], eigsh(A, k, M=M, which=which)[0], rtol=1e-7, atol=1e-6
         )
+
+
+@pytest.mark.parametrize(
+    ("n", "copies", "values", "sigma", "k"), [(162, 36, (2, 19, 20), 0.65, 6), (105, 29, (6, 20, 29), 5.41, 12)]
+)
+def test_copies_on_one_side_of_a_shift(n, copies, values, sigma, k):
+    """Pairs that converged in the terms of their search were returned before anything was done about missing ones."""
+    for seed in (0, 8):
+        rng = np.random.default_rng(seed)
+        d = np.r_[np.full(copies, values[0]), rng.choice(values[1:], n - copies)].astype(float)
+        A = sp.csr_array(np.diag(rng.permutation(d)))
+        for tol in (0, 1e-3):
+            w = sm.eigsh(A, k, sigma=sigma, which="LA", tol=tol, rng=seed, return_eigenvectors=False)
+            np.testing.assert_allclose(w, values[0], rtol=max(tol, 1e-10))
+
+
+def test_transformed_values_of_eigenvalues_at_the_shift():
+    A = np.array([[0, 0, 0, 0], [0, -4, 0, 2], [0, 0, 0, 0], [0, 2, 0, -1]])
+    w = sm.eigsh(sp.csr_array(A), 3, sigma=0.0, which="SM", rng=0, return_eigenvectors=False)
+    assert np.abs(w - -5).min() < 1e-12

@@ -102,7 +102,7 @@ def transformed(values: Array, sigma: float | None, mode: str) -> Array:
     """The transformed value of each λ (which may be infinite)."""
     if sigma is None:
         return values
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         nearness = 1 / (values - sigma)
     if mode == "normal":
         return nearness
