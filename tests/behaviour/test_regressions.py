@@ -713,3 +713,13 @@ def test_rounding_of_an_equilibrated_operator():
         np.testing.assert_allclose(w, np.linalg.eigvalsh(S + S.T)[::-1][:3], rtol=1e-12)
         R = (A @ U - B @ U * w) / d[:, None]
         assert np.linalg.norm(R, axis=0).max() <= 1e-9 * w[0]
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.0])
+def test_an_exact_preconditioner_passes_its_trial(low):
+    """It leaves a residual of exactly zero, which was taken for a failure of A + ηB to be definite."""
+    for n, m, seed in ((60, 6, 0), (120, 2, 1)):
+        d = np.full(n, low)
+        d[np.random.default_rng(seed).permutation(n)[:m]] = 2.0
+        sol = sm.solve(sp.diags_array(d).tocsr(), k=3, which="smallest", method=sm.LocallyOptimal(), rng=seed)
+        np.testing.assert_allclose(sol.eigenvalues, low, atol=1e-8)

@@ -92,11 +92,11 @@ def attempt(products: Products, preconditioner: Preconditioner) -> Trial | None:
         )
     except NotPositiveDefinite:
         return None
-    if not sizes[-1] > 0:
+    if not (sizes[0] > 0 and sizes[-1] >= 0):
         return None
-    half = len(sizes) // 2
-    # a random residual falls fast at first, whatever comes later
-    rate = (sizes[-1] / sizes[half]) ** (0.5 / max(len(sizes) - 1 - half, 1))
+    half = (len(sizes) - 1) // 2
+    # a random residual falls fast at first, whatever comes later; an exact preconditioner leaves none
+    rate = (sizes[-1] / sizes[half]) ** (0.5 / max(len(sizes) - 1 - half, 1)) if sizes[-1] else 0.0
     step_seconds = (time.perf_counter() - ready) / len(sizes)
     return Trial(preconditioner, prepared, min(rate, 0.9999), prepared.work, ready - began, step_seconds)
 
