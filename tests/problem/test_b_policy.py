@@ -183,3 +183,30 @@ class TestRestrictedSign:
         sol = sm.solve(np.diag(np.arange(1.0, 6)).astype(dtype), B, 3, b_policy="restrict", rng=0)
         assert (sol.b_report.rank, sol.b_report.dropped) == (3, 2)
         np.testing.assert_allclose(sol.eigenvalues, [3 / 1.5, 2 / 3, 1 / 2], rtol=1e-5)
+
+
+def with_integer_spectrum(seed, n=180, m=16):
+    """Integer matrices with finite eigenvalues 1, …, n − m; their block on the null space of B is nearly singular."""
+    rng = np.random.default_rng(seed)
+    L = np.eye(n)
+    for i in range(1, n):
+        L[i, i - 1 - int(rng.integers(0, min(i, 4)))] = rng.choice([-1, 1])
+    order = rng.permutation(n)
+    values, mass = np.r_[np.arange(1.0, n - m + 1), np.full(m, 2.0)], np.r_[np.ones(n - m), np.zeros(m)]
+    return tuple(L @ np.diag(d[order]) @ L.T for d in (values, mass))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csc_array])
+def test_restriction_in_single_precision(kind):
+    right = refused = 0
+    for seed in range(8):
+        A, B = (kind(M.astype(np.float32)) for M in with_integer_spectrum(seed))
+        try:
+            sol = sm.solve(A, B, 3, b_policy="restrict", rng=0)
+        except sm.NotPositiveDefinite:
+            refused += 1
+            continue
+        assert sol.eigenvectors.dtype == np.float32
+        np.testing.assert_allclose(sol.eigenvalues, [164, 163, 162], atol=0.01)
+        right += 1
+    assert right >= 2 * refused
