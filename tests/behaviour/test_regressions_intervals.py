@@ -64,3 +64,16 @@ def test_an_interval_below_the_rounding_of_a_large_eigenvalue_is_not_certified(v
     sol = sm.solve(np.diag(values).astype(dtype), interval=interval)
     assert sol.verdict == "probed"
     assert sol.error_bounds.max() > 1e-7 * max(interval)
+
+
+def test_a_value_outside_by_more_than_its_bound_is_left_out():
+    """Pairs of eigenvalues j ± 2**-39: those just outside were returned, with bounds that did not reach inside."""
+    d, m = 2.0**-39, 140
+    j = np.arange(1.0, m + 1)
+    A = np.block([[np.diag(j), d * np.eye(m)], [d * np.eye(m), np.diag(j)]])
+    for seed in (2, 10):
+        order = np.random.default_rng(seed).permutation(2 * m)
+        sol = sm.solve(sp.csr_array(A[np.ix_(order, order)]), interval=(42 + d, 45 - d), tol=1e-9, rng=seed)
+        outside = np.maximum(42 + d - sol.eigenvalues, sol.eigenvalues - (45 - d))
+        assert (outside <= sol.error_bounds).all()
+        assert sol.eigenvalues.size >= 6

@@ -84,11 +84,12 @@ def joined(products: Products, parts: Sequence[Part]) -> Part:
 
 
 def kept(part: Part, a: float, b: float) -> Part:
-    """The pairs whose values lie in [a, b], as far as their residuals and rounding can tell.
+    """The pairs whose values lie in [a, b], as far as their residuals, error bounds and rounding can tell.
 
     Rounding is that in the coordinates, the user's or those of an equilibrated pair, in which it is less.
     """
-    values, errors = part.pairs.values, np.minimum(part.pairs.estimates, part.pairs.deltas)
+    values = part.pairs.values
+    errors = np.minimum.reduce([part.pairs.estimates, part.pairs.deltas, part.bounds.values])
     return chosen(part, np.flatnonzero((values >= a - errors) & (values <= b + errors)))
 
 
