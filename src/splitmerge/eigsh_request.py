@@ -175,24 +175,23 @@ class Request:
         if known and self.mode == "normal" and which == "LM":
             return self.solved(A, M, sigma=sigma)
         reduced = reduce(A, M, sigma, self.mode, which)
-        if reduced.far:
+        return self.far(reduced) if reduced.far else self.transformed(reduced)
 
-            def back(values: Array) -> Array:
-                return reduced.values(values + reduced.shift)
+    def far(self, reduced: Reduced) -> tuple[Array, Array]:
+        """The pairs farthest from the shift, by LAPACK where residuals relative to λ − σ are not good enough for λ."""
 
-            try:
-                found = self.solved(reduced.moved(), reduced.B, back, which="magnitude")
-                # residuals were relative to λ − σ
-                good = self.n > MAX_DENSE_N or reduced.reciprocal or self.stands(*found).all()
-                return found if good else self.proved_by_lapack()
-            except NotPositiveDefinite as error:
-                if self.n > MAX_DENSE_N:
-                    raise NotPositiveDefinite(
-                        f"{reduced.weight} is not positive definite, as which='SM' needs"
-                    ) from error
-                # LAPACK knows which eigenvalues a singular matrix has
-                return self.proved_by_lapack()
-        return self.transformed(reduced)
+        def back(values: Array) -> Array:
+            return reduced.values(values + reduced.shift)
+
+        try:
+            found = self.solved(reduced.moved(), reduced.B, back, which="magnitude")
+            good = self.n > MAX_DENSE_N or reduced.reciprocal or self.stands(*found).all()
+            return found if good else self.proved_by_lapack()
+        except NotPositiveDefinite as error:
+            if self.n > MAX_DENSE_N:
+                raise NotPositiveDefinite(f"{reduced.weight} is not positive definite, as which='SM' needs") from error
+            # LAPACK knows which eigenvalues a singular matrix has
+            return self.proved_by_lapack()
 
     def transformed(self, reduced: Reduced) -> tuple[Array, Array]:
         """The pairs by shift-invert in one of the modes, or by LAPACK where that cannot converge."""
