@@ -263,3 +263,16 @@ def test_residuals_of_a_restricted_pair_are_those_of_the_given_one():
     rounding = 100 * np.finfo(float).eps * level / sizes
     assert (np.abs(sol.residuals - norms / sizes) <= 0.01 * norms / sizes + rounding).all()
     assert (sol.reason is sm.Reason.RESIDUAL) == bool((sol.residuals <= 1e-8).all())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n", [8, 60])
+@pytest.mark.parametrize("options", [{}, {"certify": True}])
+def test_smallest_of_an_indefinite_A_beside_a_singular_B(kind, n, options):
+    """A is positive on the null space of B, which is coupled to the rest."""
+    rng = np.random.default_rng(n)
+    values, L = np.r_[np.arange(-3.0, n - 5), 2.0, 3.0], np.eye(n) + np.diag(rng.uniform(-0.5, 0.5, n - 1), -1)
+    mass = np.r_[np.ones(n - 2), 0.0, 0.0]
+    A, B = (kind(L @ np.diag(d) @ L.T) for d in (values, mass))
+    sol = sm.solve(A, B, 3, which="smallest", rng=0, **options)
+    np.testing.assert_allclose(sol.eigenvalues, [-3, -2, -1], atol=1e-9)

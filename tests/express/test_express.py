@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import splitmerge as sm
 from splitmerge.express import express
 from splitmerge.express import found as found_module
+from splitmerge.express import shortcut as shortcut_module
 from splitmerge.express.found import _alone
 from splitmerge.express.plain import Plain
 from splitmerge.linalg.extreme import Extreme
@@ -274,3 +275,18 @@ def test_error_norms_of_a_swapped_complex_pair(monkeypatch):
         assert found.values[i] == pytest.approx(np.vdot(x, A @ x).real / square)
         assert found.errors[i] == pytest.approx(np.sqrt(np.vdot(w, B @ w).real / square))
         assert found.offsets[i] == pytest.approx(abs(np.vdot(x, B @ w)) / square)
+
+
+def test_error_bounds_of_a_swapped_pair_scale_with_it(monkeypatch):
+    """Its error norms are those of 1/λ relative to it."""
+    own, bounds = shortcut_module.swapped, []
+
+    def inexact(*args):
+        return own(*args)._replace(errors=[1e-5], offsets=[1e-10], gaps=[0.0])
+
+    monkeypatch.setattr(shortcut_module, "swapped", inexact)
+    for scale in (1.0, 2.0**20):
+        sol = sm.solve(scale * spd(12), spd(12, 1), which="smallest")
+        bounds.append(sol.error_bounds[0] / sol.eigenvalues[0])
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-6)
+    assert bounds[0] == pytest.approx(1e-5, rel=0.1)

@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from pairs import pair_of
+from splitmerge.linalg.rounding import ROUNDING_UNITS
+from splitmerge.slicing import cuts
 from splitmerge.slicing.cuts import Counter
 
 EVERY = np.arange(1.0, 41.0)
@@ -47,3 +49,19 @@ def test_exactly_singular():
 def test_radius():
     assert counter_of(np.diag([1.0, 5.0]), np.diag([1.0, 2.0])).radius == 2.5
     assert counter_of(np.zeros((2, 2))).radius == 1.0
+
+
+def test_rounding_of_a_cut_is_that_of_its_factorisation(monkeypatch):
+    """Its backward error counts where it exceeds the rounding of A and B, and never less than that."""
+    counter = counter_of(np.diag(EVERY))
+    plain = counter.at(7.3).rounding
+    assert plain >= counter.rounding(7.3)
+    own = cuts.counting_factor
+
+    def inexact(K):
+        factor = own(K)
+        monkeypatch.setattr(type(factor), "backward_error", 50.0 * ROUNDING_UNITS)
+        return factor
+
+    monkeypatch.setattr(cuts, "counting_factor", inexact)
+    assert counter.at(7.3).rounding == pytest.approx(50 * counter.rounding(7.3), rel=0.5)
