@@ -723,3 +723,16 @@ def test_an_exact_preconditioner_passes_its_trial(low):
         d[np.random.default_rng(seed).permutation(n)[:m]] = 2.0
         sol = sm.solve(sp.diags_array(d).tocsr(), k=3, which="smallest", method=sm.LocallyOptimal(), rng=seed)
         np.testing.assert_allclose(sol.eigenvalues, low, atol=1e-8)
+
+
+def test_runs_that_do_not_help_are_not_repeated():
+    """Half of all pairs with solves to one digit: five further runs were made, each as long as the first."""
+    n = 60
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    B = (Q * np.geomspace(1, 1e4, n)) @ Q.T
+    X = rng.standard_normal((n, n // 2))
+    method = sm.Accelerated(inner=sm.ConjugateGradient(tol=0.1))
+    with pytest.raises(sm.NotConverged) as error:
+        sm.solve(X @ X.T, (B + B.T) / 2, n // 2, which="ends", method=method, rng=0, max_steps=300)
+    assert error.value.solution.counts.A_products <= 3 * n

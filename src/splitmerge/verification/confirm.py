@@ -20,6 +20,8 @@ MAX_TIGHTENING = 1e-3
 # No further run follows once the others made more products than the first and this many per unknown: an inner solver or
 # rounding is the limit then.
 RETRY_PRODUCTS = 10
+# Nor after this many runs that did not halve an excess of their residuals as large as this.
+MAX_STALLED, HOPELESS_EXCESS = 2, 1e6
 # Steps of inverse iteration that may improve pairs from an inverse of A − σB, and the least that each must gain.
 PURIFICATIONS, LEAST_GAIN = 6, 0.8
 # Inverse iteration reaches residuals down to this fraction of what rounding of A and B excuses.
@@ -43,7 +45,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     relative to a shifted eigenvalue.
     """
     tol, retry = run.rule.residual_tol, run.iteration.retry
-    tightening, last = 1.0, np.inf
+    tightening, last, stalls = 1.0, np.inf, 0
     enough = 2 * _work(run) + RETRY_PRODUCTS * setup.products.n
     for attempt in range(retry.attempts + 1):
         pairs = pairs_of(run, setup)
@@ -54,17 +56,24 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
             return _success(pairs, tol), pairs
-        if attempt == retry.attempts or _work(run) > enough or not np.isfinite(excess):
+        stalled = excess > 0.5 * last
+        stalls += stalled
+        if attempt == retry.attempts or _work(run) > enough or _is_hopeless(excess, stalls):
             break
         tightening *= max(0.5 / excess, MAX_TIGHTENING)
         run.tighten(tightening)
-        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=excess > 0.5 * last)
+        again = partial(run.iteration.tightened, tol * tightening, pairs, stalled=stalled)
         reason = run.until_end(again)
         last = excess
     assert tol is not None
     if pairs.excess(tol, lenient=True) <= 1:
         return _success(pairs, tol), pairs
     return Reason.UNCONFIRMED, pairs
+
+
+def _is_hopeless(excess: float, stalls: int) -> bool:
+    """Is no further run worth its time after so many that did not help?"""
+    return not np.isfinite(excess) or (stalls >= MAX_STALLED and excess > HOPELESS_EXCESS)
 
 
 def _work(run: Run) -> int:
