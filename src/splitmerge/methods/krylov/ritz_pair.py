@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,7 +104,9 @@ class RitzPair(State):
         if not isinstance(self.products.solver, Iterative):
             return super().eigenvalue
         if self._quotient is None:
-            self._quotient = float(vdot(self.x, self.Ax).real / vdot(self.x, self.Bx).real)
+            square = float(vdot(self.x, self.Bx).real)
+            # an operator may have overwritten x
+            self._quotient = float(vdot(self.x, self.Ax).real) / square if square else math.nan
         return self.pencil.value_of(self._quotient - self.scale.shift)
 
     @property
