@@ -77,3 +77,15 @@ def test_a_value_outside_by_more_than_its_bound_is_left_out():
         outside = np.maximum(42 + d - sol.eigenvalues, sol.eigenvalues - (45 - d))
         assert (outside <= sol.error_bounds).all()
         assert sol.eigenvalues.size >= 6
+
+
+def test_an_end_below_the_error_bounds_is_not_certain():
+    """Eigenvalues of 1e-9 beside 1e12: on which side of 1e-7 they are, rounding does not tell."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    A = (Q * np.r_[np.linspace(-1e-9, 1e-9, 28), 1e12, 4e12]) @ Q.T
+    sol = sm.solve(sp.csr_array((A + A.T) / 2), interval=(1e-7, 5e12), tol=0.1, rng=0)
+    assert sol.eigenvalues.size == 2 or sol.verdict == "probed"
+    # zero is asked for up to rounding
+    A = sp.diags_array([-np.ones(99), np.r_[1, 2 * np.ones(98), 1], -np.ones(99)], offsets=(-1, 0, 1))
+    assert sm.solve(sp.csr_array(A), interval=(0, 0.1), rng=0).verdict == "certified"

@@ -103,14 +103,14 @@ def unsure(part: Part, a: float, b: float) -> bool:
 def blurred(part: Part, a: float, b: float, tol: float) -> bool:
     """Is a pair within its error bound of an end, and the bound above the tolerance at the scale of the interval?
 
-    Rounding of large eigenvalues elsewhere may move those of a small interval by more than its width. A single
-    point is asked for up to rounding.
+    Rounding of large eigenvalues elsewhere may move those of a small interval by more than its width. Nor is an end
+    certain whose magnitude is below the error bound, unless it is zero. A single point is asked for up to rounding.
     """
     values, errors = part.pairs.values, np.maximum(part.bounds.values, part.pairs.noise)
     scale = max((abs(end) for end in (a, b, *values.tolist()) if math.isfinite(end)), default=0.0)
-    return a < b and bool(
-        ((errors > BLURRED_TOLERANCES * tol * scale) & ((values - errors < a) | (values + errors > b))).any()
-    )
+    wide = errors > BLURRED_TOLERANCES * tol * scale
+    reaching = ((values - errors < a, a), (values + errors > b, b))
+    return a < b and any(bool((near & (wide | (errors > (abs(end) or math.inf)))).any()) for near, end in reaching)
 
 
 def chosen(part: Part, indices: Array) -> Part:
