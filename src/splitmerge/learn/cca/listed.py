@@ -39,8 +39,8 @@ class Listed:
     """Base of an estimator that takes a list of views; `_sizes` has their numbers of columns."""
 
     _sizes: list[int]
-    feature_names_per_view_: list[Array | None]
-    feature_importances_per_view_: list[Array]
+    feature_names_per_view_: list[Any]
+    feature_importances_per_view_: list[Any]
 
     def _fitted(self) -> list[FittedView]:
         """Return the views of the fitted model."""
