@@ -65,6 +65,7 @@ class TestMemory:
         sol = sm.solve(K, k=3, which="smallest", rng=0)
         np.testing.assert_allclose(sol.eigenvalues, cube_values(3) - 1, rtol=1e-9)
 
+    @pytest.mark.slow
     def test_the_largest_solve_by_conjugate_gradients(self, no_memory):
         sol = sm.solve(CUBE, MASS, 2, rng=0)
         # each solve takes several, of the preconditioner of its conjugate gradients

@@ -189,6 +189,7 @@ class TestAtomic:
         with pytest.raises(FileNotFoundError):
             SOLUTIONS["LAPACK"]().save(tmp_path / "no" / "where")
 
+    @pytest.mark.slow
     def test_killed_while_saving(self, tmp_path):
         """Whenever it is killed, the file is whole: the old one or the new one."""
         path = tmp_path / "sol"

@@ -56,6 +56,7 @@ def test_a_part_of_the_table_is_measured_from_the_same_starts():
     assert by_name["GD"]["B_products"] == by_name["GD"]["A_products"] == by_name["GD"]["steps"] + 1
 
 
+@pytest.mark.slow
 def test_all_of_it(pair, open_page):
     """Everything on small things: the tables, the figures, the origin of each, and the page in a browser."""
     outcome = reproduce("all", "out", trials=2, sizes=[256], pairs=[pair], command="splitmerge reproduce all")

@@ -189,6 +189,7 @@ def test_products_mend_no_covariance(policy):
 
 
 class TestCluster:
+    @pytest.mark.slow
     def test_both_ways(self, client):
         data = [M.persist() for M in chunked(60, 60, 120)]
         same = CCA(2).fit(X, Y)

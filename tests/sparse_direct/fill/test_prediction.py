@@ -84,7 +84,10 @@ PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+SLOW = ("many dense rows", "thick tangle")
+
+
+@pytest.mark.parametrize("name", [pytest.param(p, marks=[pytest.mark.slow] * (p in SLOW)) for p in PATTERNS])
 def test_fill(name):
     K = dominant(PATTERNS[name])
     heights = np.diff(backends.symmetric_lu(K).L.indptr).astype(float)
