@@ -161,11 +161,8 @@ def check_values(solution: Any, evidence: Evidence, reference: Reference, reques
     near = 10 * np.longdouble(tol) * scales(solution, reference, request)
     room = bounds + near + evidence.rounding(reference)
     if "interval" in request.options:
-        errors = reference.allowance
-        if word != "certified":  # on which side of an end a pair is may be unknown within its error bound
-            nearest = abs(evidence.values[:, None] - reference.values).argmin(axis=0)
-            errors = np.maximum(errors, bounds[nearest])
-        complaint = check_interval(evidence.values, room, reference.values, errors, request.options["interval"])
+        ends = request.options["interval"]
+        complaint = check_interval(evidence.values, room, reference.values, reference.allowance, ends)
     else:
         target = (request.which, request.sigma, request.k)
         if request.k > len(reference.values):

@@ -197,7 +197,7 @@ def judged(case: Case, answer: Any) -> list[Finding]:
         request = replace(request, tol=10 * request.tol)
     verdicts = [judge(answer, each, request) for each in candidates]
     if not candidates and problem.hostile == "singular pencil" and problem.rank:
-        refused = whole and answer.b_report is None
+        refused = answer.b_report is None
         return [Finding("accepted", "an answer for a singular pencil")] if refused else _gross(case, answer)
     return min(verdicts, key=len, default=[])
 

@@ -88,8 +88,7 @@ def check_eigsh(answer: Any, reference: Reference, request: Request) -> list[Fin
         return [Finding("nonfinite", "values or vectors are not finite")]
     found, mode = [], request.options.get("mode", "normal")
     values = extended(w)
-    # of two that are close, the one whose rounding reaches it
-    nearest = (abs(reference.values[:, None] - values) - 5 * reference.allowance[:, None]).argmin(axis=0)
+    nearest = abs(reference.values[:, None] - values).argmin(axis=0)
     scale = abs(values) + abs(np.longdouble(request.sigma or 0)) + abs(reference.values).max() * reference.eps
     room = (
         5 * reference.allowance[nearest]
