@@ -72,7 +72,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
 
 
 def _is_hopeless(excess: float, stalls: int) -> bool:
-    """Is no further run worth its time after so many that did not help?"""
+    """Are residuals infinite, or far above the tolerance after several runs that did not halve them?"""
     return not np.isfinite(excess) or (stalls >= MAX_STALLED and excess > HOPELESS_EXCESS)
 
 
