@@ -12,21 +12,15 @@ import numpy as np
 from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
-from ..probe import outside, unless_converged, unseen_distance
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
 from .basis import CONTINUED_ROOM, Basis
+from .complement import Complement
 from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
 # less than to orthogonalise.
 EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
-
-# A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
-# spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
-MIN_PROBE_STEPS = 12
-# A probe makes at most this multiple of the basis size in products.
-MAX_PROBE_BASES = 20
 
 # Columns of the basis for each vector of a start whose residuals have as many directions.
 START_ROOM = 4
@@ -79,6 +73,8 @@ class ThickRestart(SubspaceIteration):
         self.goal: float | None = None
         self.angle: float | None = None
         self.trace = (0, math.inf)
+        # the largest error of the wanted pairs after how many products, for all projections so far
+        self.path: list[tuple[int, float]] = []
         # at how many products the images B q of the waiting block were computed, these, and the norm of the first
         self._waiting = (-1, np.zeros((0, 0)), 0.0)
         # for each pair ‖B x‖, and its value when that was computed
@@ -96,9 +92,8 @@ class ThickRestart(SubspaceIteration):
         """Let this residual, or this sine, be the goal."""
         self.goal, self.angle = goal, angle
         self.best = math.inf, self.advances
-        # several vectors are orthogonal only because the basis is
         least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
-        self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
+        self.basis.loose = self.blind and least >= self.basis.eps**0.55
 
     def neglect(self, tol: float) -> None:
         """Do not pursue components of the residuals of a start that are this small relative to its values."""
@@ -178,6 +173,7 @@ class ThickRestart(SubspaceIteration):
         # the next value shows the gap, which a goal in terms of angles is relative to
         self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
         worst = float(self.errors[: self.k].max(initial=0.0))
+        self.path.append((basis.products, worst if self.values.size >= self.k else math.inf))
         self.idle = self.idle + 1 if worst <= basis.eps * basis.radius and self.values.size >= self.k else 0
         if worst < 0.9 * self.best[0]:
             self.best = worst, self.advances
@@ -269,46 +265,13 @@ class ThickRestart(SubspaceIteration):
         return np.asarray(np.maximum(found - high, low - found) - self.errors[:count].max(initial=0.0))
 
     def look(self, slack: Slack) -> bool | None:
-        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
-
-        No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm
-        and what so few steps may not have seen, until it has made as many products as a search from a random vector, or
-        beside a given start has converged.
-        """
-        basis, k = self.basis, self.k
-        if basis.complete:
+        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?"""
+        if self.basis.complete:
             return False
-        low, high = self.target.window(self.values[:k])
-        known = outside(self.values[:k], low - slack.low, high + slack.high)
         self.best = math.inf, 0
         self.keep_given()
         with self._monitored():
-            basis.restart(self.values[:k], self.S[:, :k], couple=False)
-            start = basis.products
-            for _ in self.unrecorded():
-                # the vectors of another copy of a known value mix with the known ones: only a count tells
-                if outside(self.values, low - slack.low, high + slack.high) > known:
-                    return True
-                if self._decided(start, low, high, slack):
-                    return False
-                if basis.products - start >= MAX_PROBE_BASES * basis.capacity:
-                    break
-        return None
-
-    def _decided(self, start: int, low: float, high: float, slack: Slack) -> bool:
-        """Has a probe that began after `start` products shown that nothing more wanted is left?"""
-        rest, errors, steps = self.values[self.k :], self.errors, self.basis.products - start
-        unseen = unseen_distance(steps, self.transform.n, float(rest.max() - rest.min()))
-        if self.blind:
-            doubt = reach = np.maximum(errors, unseen) if steps < start else errors
-        else:
-            doubt, reach = unless_converged(self.values, errors, self.basis.eps**0.5, unseen)
-        # what the probe is about to find may be among the first k, where the residuals of the known pairs vanish
-        first = np.flatnonzero(errors[: self.k] > min(slack)).tolist()
-        above, below = [*first, self.k + int(np.argmax(rest))], [*first, self.k + int(np.argmin(rest))]
-        more = ((self.values + reach > high) & (doubt > slack.high))[above].any()
-        less = ((self.values - reach < low) & (doubt > slack.low))[below].any()
-        return bool(self.basis.complete or (steps >= MIN_PROBE_STEPS and not (more or less)))
+            return Complement(self, slack).look()
 
     @contextmanager
     def _monitored(self) -> Iterator[None]:
