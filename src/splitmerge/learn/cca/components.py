@@ -114,6 +114,12 @@ class PairedComponents(
         check_is_fitted(self)
         return self._y_mean.copy()
 
+    @property
+    def means_(self) -> list[Array]:
+        """The means of the columns of X and of y, as in cca_zoo."""
+        check_is_fitted(self)
+        return [self._x_mean, self._y_mean]
+
     def correlations(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Return the correlations of the scores of these samples, to select a ridge (`score` is the R² of y).
 

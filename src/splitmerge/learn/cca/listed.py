@@ -46,6 +46,12 @@ class Listed:
         """Return the views of the fitted model."""
         raise NotImplementedError
 
+    @property
+    def weights_(self) -> list[Array]:
+        """For each view, the factors of its scaled columns, as in cca_zoo."""
+        check_is_fitted(self)
+        return [view.rotations for view in self._fitted()]
+
     def _checked_list(self, views: Sequence[Any]) -> list[Any]:
         """Check views with the fitted columns and the same rows; None stands for a view that is not given."""
         check_is_fitted(self)

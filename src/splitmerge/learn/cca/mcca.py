@@ -39,7 +39,7 @@ class MCCA(
     views
         For data in one table: a list with the columns of each view (slices or lists of indices), or the number of
         columns of each view. None: every column is a view; this is a principal component analysis of correlations.
-    n_components, scale, tol, ridge, c, center, b_policy, solver, warm_start, random_state
+    n_components, scale, tol, ridge, c, center, ddof, b_policy, solver, warm_start, random_state
         As for `CCA`; `ridge` and `c` are one number or one per view.
 
     Attributes
@@ -93,6 +93,7 @@ class MCCA(
         ridge: Any = 0.0,
         c: Any = 0.0,
         center: bool = True,
+        ddof: int = 0,
         b_policy: str = "warn",
         solver: str = "auto",
         warm_start: bool = False,
@@ -105,6 +106,7 @@ class MCCA(
         self.ridge = ridge
         self.c = c
         self.center = center
+        self.ddof = ddof
         self.b_policy = b_policy
         self.solver = solver
         self.warm_start = warm_start
@@ -112,6 +114,7 @@ class MCCA(
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MCCA:
         """Fit to a list of views (n, pᵢ), or to one table whose columns are assigned to views by `views`."""
+        self._check_flags()
         start = self._start()
         joint = self._joint(self._data(X, reset=True), sample_weight, scale=self.scale)
         self.means_ = joint.split(joint.mean)
@@ -123,6 +126,7 @@ class MCCA(
 
         As for `CCA`, the means and co-moments of all columns are kept, and the components are computed on access.
         """
+        self._check_flags()
         begun = self._is_begun()
         joint = self._joint(self._data(X, reset=not begun), sample_weight, scale=False)
         self.means_ = joint.split(self._accumulate(joint, _names(joint.sizes)).mean)
@@ -156,7 +160,7 @@ class MCCA(
         return data
 
     def _joint(self, data: list[Any], weights: Any, *, scale: bool) -> Joint:
-        return joint_of(data, weights, center=bool(self.center), scale=scale, names=_names(data))
+        return joint_of(data, weights, center=self.center, scale=scale, names=_names(data))
 
     def _names(self) -> list[str]:
         return _names(self._sizes)
