@@ -53,7 +53,7 @@ def test_bad_arguments():
         view_pair([X, Y * 1j])
     for weights, word in (
         (np.zeros(60), "zero"),
-        (-WEIGHTS, "negative"),
+        (-WEIGHTS, "Negative values"),
         (np.ones(3), "shape"),
         ([np.nan] * 60, "NaN"),
     ):
