@@ -168,11 +168,8 @@ class CCA(Accumulated, PairedComponents):
         self._x_mean, self._y_mean = joint.split(self._accumulate(joint, self._names()).mean)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the scores of X and of y as a pair, as scikit-learn's CCA does."""
-        return self.fit(X, y, sample_weight).transform(X, y)
-
     def _views(self, X: Any, y: Any, weights: Any, *, reset: bool, scale: bool) -> Joint:
+        by_list = y is None
         X, y = self._pair(X, y)
         if y is None:
             name = type(self).__name__
@@ -180,7 +177,7 @@ class CCA(Accumulated, PairedComponents):
         if not is_dask(X) and not is_dask(y):
             check_consistent_length(X, y)
         if reset:
-            self.feature_names_per_view_ = [column_names(X), column_names(y)]
+            self._by_list, self.feature_names_per_view_ = by_list, [column_names(X), column_names(y)]
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         y = y if hasattr(y, "ndim") else np.asarray(y)
         self._predict_1d = y.ndim == 1

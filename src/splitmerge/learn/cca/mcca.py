@@ -22,9 +22,29 @@ from .request import Analysis
 from .streaming import Accumulated, loadings_of
 
 
+class Transformer(Listed):
+    """`transform` and `fit_transform` of MCCA, outside of the class, as scikit-learn wraps those in a class."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Compute the directions."""
+        raise NotImplementedError
+
+    def _consensus(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return what `transform` does."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
+        check_is_fitted(self)
+        return self._scores_of_list(X) if is_list_of_tables(X) else self._framed(self._consensus(X), X)
+
+
 class MCCA(
     Accumulated,
-    Listed,
+    Transformer,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -141,6 +161,7 @@ class MCCA(
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         if reset:
             self.__dict__.pop("feature_names_per_view_", None)
+            self._by_list = False
             self._columns = columns_of(self.views, X.shape[1])
         return [X[:, columns] for columns in self._columns or []]
 
@@ -153,7 +174,7 @@ class MCCA(
         if not reset:
             return self._checked_list(views)
         data = [check_table(view, f"View {i}") for i, view in enumerate(views)]
-        self._columns = None
+        self._columns, self._by_list = None, True
         self.n_features_in_ = sum(int(view.shape[1]) for view in data)
         self.feature_names_per_view_ = [column_names(view) for view in views]
         self.__dict__.pop("feature_names_in_", None)
@@ -182,11 +203,6 @@ class MCCA(
         self._shared = shared_loadings(found.vectors, found.own, found.others)
         self.feature_importances_per_view_ = importances(found.vectors, found.variances)
         self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
-
-    def transform(self, X: Any) -> Any:
-        """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
-        check_is_fitted(self)
-        return self._scores_of_list(X) if is_list_of_tables(X) else self._consensus(X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Return the least-squares reconstruction of each view from its scores, for a list of the scores."""
