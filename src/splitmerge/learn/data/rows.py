@@ -31,7 +31,12 @@ def real_matrix(X: Any, name: str, least: int = 1) -> Any:
     >>> real_matrix([[1, 2], [3, 4]], "X").shape
     (2, 2)
     """
-    data: Any = X if sp.issparse(X) or isinstance(X, np.ndarray) else np.asarray(X)
+    try:
+        data: Any = X if sp.issparse(X) or isinstance(X, np.ndarray) else np.asarray(X)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a real matrix with samples in rows; its rows have different lengths"
+        ) from None
     if data.ndim != 2 or not data.shape[0] or data.shape[1] < least or data.dtype.kind not in "iufb":
         raise ValueError(f"{name} must be a real matrix with samples in rows; it has shape {data.shape}, {data.dtype}")
     if sp.issparse(data):
