@@ -143,7 +143,10 @@ def test_the_divisor_of_batches_and_bad_ones():
             batches.partial_fit([X[rows], Y[rows]])
         for one, other in zip(batches.weights_, whole.weights_, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-10)
-        with pytest.raises(ValueError, match="sample_weight must sum to more than 1, which is ddof"):
+        with pytest.raises(ValueError, match="must sum to more than 1, which is ddof"):
             kind(ddof=1).fit([X, Y], sample_weight=np.full(len(X), 1e-3))
+        for scale in (False, True):
+            with pytest.raises(ValueError, match=r"n_samples = 1|only 1 sample|minimum of 2"):
+                kind(ddof=1, scale=scale).fit([X[:1], Y[:1]])
         with pytest.raises(ValueError, match="ddof is -1; give a whole number"):
             kind(ddof=-1).fit([X, Y])

@@ -91,7 +91,9 @@ class Accumulated:
         """Return the ratio of the covariances with the divisor Σw − ddof to those with Σw."""
         ddof = whole(self.ddof, "ddof", 0)
         if ddof >= total:
-            raise ValueError(f"sample_weight must sum to more than {ddof}, which is ddof, but its sum is {total:g}")
+            raise ValueError(
+                f"n_samples = {total:g}, or sample_weight has this sum: it must sum to more than {ddof}, which is ddof"
+            )
         return total / (total - ddof)
 
     def _inflated(self, found: Analysis, spread: Array, total: float) -> tuple[Analysis, Array]:
