@@ -37,6 +37,8 @@ MAX_IDLE = 50
 # Projections without a tenth less error after which the search is given up: eight digits at that rate would take about
 # the default limit of steps.
 MAX_STAGNATING = 500
+# A space of up to this many dimensions is searched as a whole after this multiple of them in products without that.
+WHOLE_N, WHOLE_PRODUCTS = 1000, 10
 
 # At most this many vectors beyond the k wanted ones are kept for a later solve.
 MAX_SPARE_VECTORS = 5
@@ -62,8 +64,8 @@ class ThickRestart(SubspaceIteration):
             self.basis.known = setup.lowest
         self.advances = 0
         self.max_products = setup.max_products
-        # projections in a row that rounding alone has changed, the least error so far, and when it was reached
-        self.idle, self.best = 0, (math.inf, 0)
+        # projections in a row that rounding alone has changed; the least error so far, at which projection and product
+        self.idle, self.best = 0, (math.inf, 0, 0)
         self.check_cost = _check_cost(self.transform.n, self.k, sparse=self.products.A.kind == "sparse")
         # is the start to come what an interrupted run had?
         self.continued = setup.continued
@@ -91,7 +93,7 @@ class ThickRestart(SubspaceIteration):
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual, or this sine, be the goal."""
         self.goal, self.angle = goal, angle
-        self.best = math.inf, self.advances
+        self.best = math.inf, self.advances, self.basis.products
         least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
         self.basis.loose = self.blind and least >= self.basis.eps**0.55
 
@@ -104,7 +106,7 @@ class ThickRestart(SubspaceIteration):
         if self.companions and self.basis.products == 0:
             joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
             X = np.column_stack([X, *joining])
-        self.advances, self.best = 0, (math.inf, 0)
+        self.advances, self.best = 0, (math.inf, 0, self.basis.products)
         self.keep_given()
         self.basis.start(X)
         self.advance()
@@ -117,6 +119,8 @@ class ThickRestart(SubspaceIteration):
 
     def advance(self) -> None:
         """Expand the basis by some products, then Rayleigh–Ritz."""
+        if self._is_idle():
+            self._widen()
         basis = self.basis
         count = max(self._stride(), self.k - basis.size)
         while count > 0:
@@ -126,6 +130,20 @@ class ThickRestart(SubspaceIteration):
                 break
             count -= basis.grow(count)
         self._rayleigh_ritz()
+
+    def _is_idle(self) -> bool:
+        """Have products that could fill a small space many times not helped?"""
+        dimension = self.transform.dimension
+        made = self.basis.products - self.best[2]
+        return self.basis.capacity < dimension <= WHOLE_N and made > WHOLE_PRODUCTS * max(dimension, SMALL_N)
+
+    def _widen(self) -> None:
+        """Go on with a basis of the whole space: where rounding is in the way, restarts do not reach what it does."""
+        before, X = self.basis, self.vectors(self.k)
+        self.keep_given()
+        self.basis = Basis(self.transform, self.transform.dimension, self.target, before.rng)
+        self.basis.known, self.basis.products = before.known, before.products
+        self.basis.start(X)
 
     def _stride(self) -> int:
         """How many products to make before the next projection, which costs as much as a few products at small n.
@@ -176,7 +194,7 @@ class ThickRestart(SubspaceIteration):
         self.path.append((basis.products, worst if self.values.size >= self.k else math.inf))
         self.idle = self.idle + 1 if worst <= basis.eps * basis.radius and self.values.size >= self.k else 0
         if worst < 0.9 * self.best[0]:
-            self.best = worst, self.advances
+            self.best = worst, self.advances, basis.products
         if self.transform.direct:
             self.scale = self.scale.moved(basis.shift, basis.radius)
 
@@ -268,7 +286,7 @@ class ThickRestart(SubspaceIteration):
         """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?"""
         if self.basis.complete:
             return False
-        self.best = math.inf, 0
+        self.best = math.inf, 0, self.basis.products
         self.keep_given()
         with self._monitored():
             return Complement(self, slack).look()
