@@ -1,5 +1,6 @@
 """Callbacks and the progress bar."""
 
+import contextlib
 import io
 import sys
 
@@ -143,8 +144,10 @@ def test_states_that_are_kept_are_what_they_were(what):
     def copied(state):
         return state.step, state.eigenvalue, state.residual, state.vector.copy(), state.Ax.copy(), state.Bx.copy()
 
-    sm.solve(*given, rng=0, callback=lambda state: seen.append(copied(state)), **options)
-    sm.solve(*given, rng=0, callback=lambda state: kept.append(state), **options)
+    for callback in (lambda state: seen.append(copied(state)), lambda state: kept.append(state)):
+        # what rounding leaves of the pair with new starts may be above its tolerance
+        with contextlib.suppress(sm.NotConverged):
+            sm.solve(*given, rng=0, callback=callback, **options)
     assert len(seen) == len(kept) > 1
     for before, state in zip(seen, kept, strict=True):
         for one, other in zip(before, copied(state), strict=True):

@@ -736,3 +736,12 @@ def test_runs_that_do_not_help_are_not_repeated():
     with pytest.raises(sm.NotConverged) as error:
         sm.solve(X @ X.T, (B + B.T) / 2, n // 2, which="ends", method=method, rng=0, max_steps=300)
     assert error.value.solution.counts.A_products <= 3 * n
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+def test_equal_operators_of_a_singular_pencil(which):
+    """Every vector has the residual zero, and only the entries show the common null vector."""
+    X = np.random.default_rng(3).integers(-3, 4, (23, 20)).astype(float)
+    A = aslinearoperator(X @ X.T)
+    with pytest.raises(ValueError, match=r"definite|singular|null"):
+        sm.solve(A, A, method=sm.LocallyOptimal(), which=which, rng=0)

@@ -10,7 +10,7 @@ import splitmerge as sm
 from asking import Counted, asked, tridiagonal
 from splitmerge.planning import choose as choosing
 from splitmerge.planning import costs
-from splitmerge.planning.choose import choose, end_towards
+from splitmerge.planning.choose import LOBPCG_OPERATOR_N, choose, end_towards
 from splitmerge.planning.costs import MIN_FALLBACK_PRODUCTS, prefers_lapack
 from splitmerge.planning.plan import Candidate, Engine, Map, Plan
 from splitmerge.problem.start import Warm
@@ -321,11 +321,16 @@ class TestTrial:
 
 class TestMatrixFree:
     @pytest.mark.parametrize("kind", ["dense", "sparse", "operator"])
-    @pytest.mark.parametrize("n", [SMALL, LARGE])
+    @pytest.mark.parametrize("n", [LOBPCG_OPERATOR_N + 1, LARGE])
     def test_locally_optimal(self, kind, n):
         method = sm.LocallyOptimal()
         assert plan_of(kind, n, method=method) == Plan((Candidate(LOBPCG),))
         assert plan_of(kind, n, which="smallest", method=method) == Plan((Candidate(LOBPCG, Map.NEGATED),))
+
+    @pytest.mark.parametrize("which", ["largest", "smallest"])
+    def test_small_operators_are_formed(self, which):
+        plan = plan_of("operator", SMALL, which=which, method=sm.LocallyOptimal())
+        assert (plan.candidates[0].engine, plan.forms_A, plan.forms_B) == (LAPACK, True, True)
 
     @pytest.mark.parametrize("options", [{"preconditioner": sm.Diagonal()}, {"diagonal": np.ones(LARGE)}], ids=list)
     def test_a_hint_for_the_smallest(self, options):

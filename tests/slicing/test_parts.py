@@ -1,5 +1,7 @@
 """The pairs of slices: bounded by their cuts, orthogonal to each other, joined and cut to the interval."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +15,7 @@ from splitmerge.preparation.prepare import prepare
 from splitmerge.preparation.workspace import Workspace
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.slicing.cuts import Counter, Cut
-from splitmerge.slicing.parts import bounded, joined, kept, orthogonalised
+from splitmerge.slicing.parts import Part, bounded, joined, kept, orthogonalised
 from splitmerge.slicing.slices import Slice
 from splitmerge.verification.residuals import measured
 
@@ -102,6 +104,16 @@ def test_kept_up_to_the_errors():
     far = 10 * float(np.maximum(part.bounds.values, part.pairs.noise).max())
     assert kept(part, part.pairs.values[1] + far, part.pairs.values[3] - far).pairs.values.size == 1
     assert sorted(kept(part, 4.5, 7.5).bounds.clusters.tolist()) == [0, 1, 2]
+
+
+def test_errors_that_exceed_an_end_bring_nothing_inside():
+    """Rounding of large eigenvalues may move small ones over a small end, but zero is an end up to rounding."""
+    pairs, bounds = Sliced().part(3.5, 8.5)
+    wide = np.full(5, 100.0)
+    part = Part(replace(pairs, estimates=wide, deltas=wide), replace(bounds, values=wide))
+    assert kept(part, 5.5, 1e12).pairs.values.tolist() == pairs.values[2:].tolist()
+    assert kept(part, -1e12, 5.5).pairs.values.tolist() == pairs.values[:2].tolist()
+    assert kept(part, -1e12, 0.0).pairs.values.size == kept(part, -np.inf, np.inf).pairs.values.size == 5
 
 
 @pytest.mark.parametrize("mirrored", [False, True])

@@ -31,8 +31,9 @@ FORMED_N = 1000
 MIXED_PRECISION_N = 400
 # Where a search fails, LAPACK follows up to this n.
 FALLBACK_N = 2000
-# LOBPCG runs where n is larger than this multiple of k.
-LOBPCG_ROOM = 5
+# LOBPCG runs where n is larger than this multiple of k, and for operators than this many rows: as many products show
+# their entries, and with them whether A and B have a common null vector.
+LOBPCG_ROOM, LOBPCG_OPERATOR_N = 5, 100
 # The inverse of a shift of the scaled pair beyond this underflows when it is squared; one below its reciprocal counts
 # as 0.
 MAX_SIGMA = 1e150
@@ -107,8 +108,9 @@ def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
 
 def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
     """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block."""
-    if isinstance(problem.method, LocallyOptimal) and pencil.n <= LOBPCG_ROOM * problem.k:
-        return True
+    if isinstance(problem.method, LocallyOptimal):
+        room = LOBPCG_ROOM * problem.k
+        return pencil.n <= (room if pencil.has_entries else max(room, LOBPCG_OPERATOR_N))
     # a search for most of the spectrum would fill the whole space, whatever the start and the limit of steps
     few = problem.k <= LAPACK_FRACTION * pencil.n
     free = problem.method is None and not problem.followed and not (few and problem.iterates)

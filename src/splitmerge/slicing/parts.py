@@ -22,6 +22,8 @@ from .slices import Slice
 ORTHOGONAL_EXPONENT = 2 / 3
 # Error bounds beyond this multiple of the tolerance blur the ends of an interval: residuals alone leave less.
 BLURRED_TOLERANCES = 10
+# A value is outside of an interval if it is beyond an end by more than this fraction of the end, whatever its error.
+END_FRACTION = 1e-8
 
 
 class Part(NamedTuple):
@@ -86,11 +88,13 @@ def joined(products: Products, parts: Sequence[Part]) -> Part:
 def kept(part: Part, a: float, b: float) -> Part:
     """The pairs whose values lie in [a, b], as far as their residuals, error bounds and rounding can tell.
 
-    Rounding is that in the coordinates, the user's or those of an equilibrated pair, in which it is less.
+    Rounding is that in the coordinates, the user's or those of an equilibrated pair, in which it is less. Errors that
+    exceed an end, as those of zero modes may exceed a small positive one, do not bring a value over it.
     """
     values = part.pairs.values
     errors = np.minimum.reduce([part.pairs.estimates, part.pairs.deltas, part.bounds.values])
-    return chosen(part, np.flatnonzero((values >= a - errors) & (values <= b + errors)))
+    below, above = (np.minimum(errors, END_FRACTION * abs(end) if end else math.inf) for end in (a, b))
+    return chosen(part, np.flatnonzero((values >= a - below) & (values <= b + above)))
 
 
 def unsure(part: Part, a: float, b: float) -> bool:
