@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from petsc4py import PETSc
 
+from ..errors import NotFactorised
 from ..linalg.reductions import norm, random_vector
 from ..system.memory import free_memory
 from ..typing import Array
 
+COMPLEX_BUILD = np.dtype(PETSc.ScalarType).kind == "c"
+NO_COUNTS = "this PETSc was built for complex numbers, for which MUMPS has no LDLᴴ factorisation with an inertia count"
 # Percentages by which MUMPS's estimate of its workspace is increased, one attempt after the other.
 WORKSPACE_PERCENTAGES = (35, 100, 300)
 # INFOG(1) of MUMPS: the workspace was too small; the allowed or the available memory does not suffice.
@@ -79,6 +82,10 @@ class MumpsFactor:
     backward_error = 1.0
 
     def __init__(self, K: Any) -> None:
+        if COMPLEX_BUILD:
+            raise NotFactorised(
+                f"{NO_COUNTS}; use a build for real numbers, or which='largest', or which='smallest' with LOBPCG"
+            )
         self.K = K
         K.setOption(PETSc.Mat.Option.SYMMETRIC, True)
         self.pc, self.estimate = _factorised(K, _share(K.getComm()))

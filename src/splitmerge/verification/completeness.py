@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import OutOfTime
+from ..errors import NotFactorised, OutOfTime
 from ..methods.direct import Direct
 from ..methods.krylov.thick_restart import ThickRestart
 from ..methods.setup import COUNTED_N, Setup
@@ -186,7 +186,7 @@ class _Verification:
             following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))
         try:
             return counted(setup, self.pairs, self.tol, following)
-        except MemoryError as error:
+        except (MemoryError, NotFactorised) as error:
             # without the advice, which is for a solve that needs the factors
             self.refusal = str(error).partition(";")[0] or "the memory does not suffice"
             return None
