@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PETSc, petsc4py and mpi4py in a virtual environment (its path is the argument), on Debian 12 or 13 as root.
-# Debian 12 has a petsc4py that was compiled for NumPy 1, so it is compiled again; that takes some minutes.
+# Debian 12 has a petsc4py that was compiled for NumPy 1, so it is compiled again; that takes 5 to 15 minutes.
 set -euo pipefail
 venv=$1
 python=${PYTHON:-python3}
