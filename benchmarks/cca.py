@@ -54,18 +54,33 @@ def fitted(estimator: Any, X: np.ndarray, Y: np.ndarray) -> float:
     return time.perf_counter() - begin
 
 
+def strokes(count: int, rng: np.random.Generator, side: int) -> np.ndarray:
+    """Smooth random pictures with mean 0 and variance 1."""
+    found = np.empty((count, side, side), np.float32)
+    for rows in np.array_split(np.arange(count), max(1, count // 5000)):
+        smooth = gaussian_filter(rng.standard_normal((len(rows), side, side)), (0, STROKE_PIXELS, STROKE_PIXELS))
+        found[rows] = smooth / smooth.std()
+    return found
+
+
+def drawn(found: np.ndarray) -> np.ndarray:
+    """Numbers from 0 to 255, one row a picture, from strokes: they fade towards the margin."""
+    side = found.shape[1]
+    across = np.abs(np.arange(side) - (side - 1) / 2) / (side / 2)
+    fade = 3 * np.maximum.outer(across, across) ** 4
+    return np.clip(100 * (found - fade), 0, 255).round().reshape(len(found), -1).astype(np.float64)
+
+
 def pictures(count: int, rng: np.random.Generator) -> np.ndarray:
     """Pictures like MNIST's: smooth strokes from 0 to 255 that fade towards the margin, whose pixels are constant."""
-    found = np.empty((count, SIDE, SIDE), np.float32)
-    for rows in np.array_split(np.arange(count), max(1, count // 5000)):
-        smooth = gaussian_filter(rng.standard_normal((len(rows), SIDE, SIDE)), (0, STROKE_PIXELS, STROKE_PIXELS))
-        found[rows] = smooth / smooth.std()
-    across = np.abs(np.arange(SIDE) - (SIDE - 1) / 2) / (SIDE / 2)
-    fade = 3 * np.maximum.outer(across, across) ** 4
-    found = np.clip(100 * (found - fade), 0, 255).round()
-    for edge in (slice(0, MARGIN), slice(SIDE - MARGIN, None)):
-        found[:, edge] = found[:, :, edge] = 0
-    return found.reshape(count, -1).astype(np.float64)
+    return framed(drawn(strokes(count, rng, SIDE)), SIDE)
+
+
+def framed(found: np.ndarray, side: int) -> np.ndarray:
+    """The pictures with a margin of zeros."""
+    inside = np.zeros((side, side))
+    inside[MARGIN : side - MARGIN, MARGIN : side - MARGIN] = 1
+    return found * inside.ravel()
 
 
 def against_others() -> None:
@@ -76,9 +91,9 @@ def against_others() -> None:
 
 def halves() -> None:
     """The upper and the lower halves of pictures, of which some pixels are constant."""
-    drawn = pictures(PICTURES, np.random.default_rng(0))
-    X, Y = np.hsplit(drawn, 2)
-    constant = int((drawn.std(axis=0) == 0).sum())
+    found = pictures(PICTURES, np.random.default_rng(0))
+    X, Y = np.hsplit(found, 2)
+    constant = int((found.std(axis=0) == 0).sum())
     print(f"CCA of halves of {PICTURES} pictures, {X.shape[1]} + {Y.shape[1]} pixels ({constant} constant), k = 2")
     compare(np.ascontiguousarray(X), np.ascontiguousarray(Y), 2)
 

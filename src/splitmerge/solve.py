@@ -88,7 +88,7 @@ def solve(
         (a, b) asks for all eigenvalues λ with a ≤ λ ≤ b, in ascending order, in place of `k`, `which`, `sigma` and
         `x0`; an end may be infinite. They are counted by the inertia of A − τB and computed by spectrum slicing, so the
         result is certified, unless rounding of A − τB leaves it uncertain which of them are inside; there may be none.
-        Needs the entries of A and B.
+        Those within rounding of an end are included. Needs the entries of A and B.
     method
         None chooses: LAPACK for small problems, otherwise `Accelerated()`; or any method of `splitmerge.methods`.
     tol, stop

@@ -745,3 +745,41 @@ def test_equal_operators_of_a_singular_pencil(which):
     A = aslinearoperator(X @ X.T)
     with pytest.raises(ValueError, match=r"definite|singular|null"):
         sm.solve(A, A, method=sm.LocallyOptimal(), which=which, rng=0)
+
+
+@pytest.mark.parametrize(("dtype", "least"), [(np.float32, 3e-45), (np.float32, 9e-41), (np.float64, 5e-324)])
+@pytest.mark.parametrize("policy", ["ridge", "restrict"])
+def test_a_singular_B_of_denormal_numbers_is_refused(dtype, least, policy):
+    """No ridge makes it definite in float32, where the search for one did not end."""
+    B = np.diag(np.r_[np.full(9, least), 0]).astype(dtype)
+    with pytest.raises(ValueError, match="multiply B by a large number"):
+        sm.solve(np.eye(10, dtype=dtype), B, b_policy=policy)
+
+
+def test_a_search_that_rounding_hinders_ends_in_the_whole_space():
+    """Both ends of a clamped beam: 58,000 products in vain, as the small end is lost in rounding of the large one."""
+    count = 95
+    L = 1 / count
+    K, M = np.zeros((2, 2 * count + 2, 2 * count + 2))
+    k = [[12, 6 * L, -12, 6 * L], [6 * L, 4 * L**2, -6 * L, 2 * L**2]]
+    m = [[156, 22 * L, 54, -13 * L], [22 * L, 4 * L**2, 13 * L, -3 * L**2]]
+    k += [[-12, -6 * L, 12, -6 * L], [6 * L, 2 * L**2, -6 * L, 4 * L**2]]
+    m += [[54, 13 * L, 156, -22 * L], [-13 * L, -3 * L**2, -22 * L, 4 * L**2]]
+    for i in range(0, 2 * count, 2):
+        K[i : i + 4, i : i + 4] += np.array(k) / L**3
+        M[i : i + 4, i : i + 4] += np.array(m) * L / 420
+    K, M = K[2:, 2:], M[2:, 2:]
+    expected = sm.solve(K, M, 5, which="ends")
+    for seed in range(3):
+        sol = sm.solve(K, M, 5, which="ends", method=sm.Accelerated(), rng=seed)
+        assert (np.abs(sol.eigenvalues - expected.eigenvalues) <= sol.error_bounds + expected.error_bounds).all()
+        assert sol.counts.A_products < 15_000
+
+
+def test_an_indefinite_A_beside_an_operator_B_is_told_as_such():
+    """The message spoke of a sigma that nobody had given."""
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((154, 154)))[0]
+    A, B = (Q * np.linspace(-1, 1, 154)) @ Q.T, (Q * np.geomspace(1, 4.5e8, 154)) @ Q.T
+    with pytest.raises(ValueError, match="A is not positive definite, and a preconditioner"):
+        sm.solve((A + A.T) / 2, aslinearoperator((B + B.T) / 2), which="smallest", method=sm.LocallyOptimal(), rng=0)

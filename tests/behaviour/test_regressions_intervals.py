@@ -89,3 +89,25 @@ def test_an_end_below_the_error_bounds_is_not_certain():
     # zero is asked for up to rounding
     A = sp.diags_array([-np.ones(99), np.r_[1, 2 * np.ones(98), 1], -np.ones(99)], offsets=(-1, 0, 1))
     assert sm.solve(sp.csr_array(A), interval=(0, 0.1), rng=0).verdict == "certified"
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_certificate_at_an_end_misses_nothing(kind, inside):
+    """One eigenvalue is at zero up to rounding of the other one, exactly 1.5e-8 on one side of it."""
+    b = np.nextafter(1e8, 0.0 if inside else 2e8)
+    sol = sm.solve(kind(np.array([[1e8, b], [b, 1e8]])), interval=(0, 4e8))
+    assert sol.eigenvalues.size == 2 or not inside or sol.verdict != "certified"
+    if sol.verdict == "certified":
+        assert "within rounding of an end included" in sol.verdict.why
+
+
+def test_what_an_ill_conditioned_B_moves_out_of_an_interval_is_not_certified_away():
+    """3.005e-8, by 60 digits, is inside, but a value on the other side of zero is what LAPACK computes for it."""
+    rng = np.random.default_rng(113)
+    V = np.vander(np.sort(rng.random(4)))
+    B = V @ V.T + 1e-9 * np.eye(4)
+    S = rng.standard_normal((4, 4))
+    A = B @ (S + S.T) @ B
+    sol = sm.solve((A + A.T) / 2, B, interval=(0, 13.4676))
+    assert sol.eigenvalues.size == 2 or sol.verdict == "probed"

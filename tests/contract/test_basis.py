@@ -284,10 +284,6 @@ def test_semi_orthogonal():
     space = SPACES["Whitened, identity"](N, float)
     basis = basis_of(space, 1)
     basis.loose = True
-    basis.grow(4)
-    # the three-term recurrence alone is enough so far
-    assert basis.loose
-    assert basis.sound == basis.size == 4
     while not basis.full:
         basis.grow(4)
     V = basis.V[:, : basis.size]
@@ -295,31 +291,44 @@ def test_semi_orthogonal():
     np.testing.assert_allclose(V.T @ space.A @ V, projection(basis), atol=1e-6 * basis.radius)
 
 
-@pytest.mark.parametrize("stride", [1, 2, 30], ids=str)
-@pytest.mark.parametrize("dtype", [float, complex])
-def test_semi_orthogonality_that_is_lost_is_restored(stride, dtype):
-    """A value far from the others converges at once; the steps that were made without noticing it are discarded."""
+def grown_semi_orthogonal(stride, dtype, period):
+    """A value far from the others converges at once, so that orthogonality is lost within a few steps."""
     A = np.diag(np.r_[np.linspace(0, 1, 199), 10.0]).astype(dtype)
     space = Space(Whitened(Products(sm.Pencil(A))), A, None)
     basis = Basis(space.transform, 60, Target.LARGEST, np.random.default_rng(0))
     basis.start(np.ones((200, 1), dtype))
-    basis.loose = True
-    basis.grow(4)
-    grown = []
-    while basis.loose:
-        grown.append(basis.grow(stride))
-    # checked late, all steps are discarded; checked in every step, none
-    assert (grown[-1] <= 0) == (stride == 30)
-    both = basis.V[:, : basis.size + basis.width]
-    G = np.abs(both.conj().T @ both - np.eye(both.shape[1]))
-    assert basis.width == 1
-    assert G.max() <= basis.eps**0.5
-    assert G[-1].max() <= 1e-13
+    basis.loose, basis.period = True, period
     while not basis.full:
-        basis.grow(4)
+        basis.grow(stride)
+        both = basis.V[:, : basis.size + basis.width]
+        assert basis.width == 1
+        assert np.abs(both.conj().T @ both - np.eye(both.shape[1])).max() <= basis.eps**0.5
     V = basis.V[:, : basis.size]
-    assert np.abs(V.conj().T @ V - np.eye(basis.size)).max() <= basis.eps**0.5
     np.testing.assert_allclose(V.conj().T @ A @ V, projection(basis), atol=1e-6)
+    return basis
+
+
+@pytest.mark.parametrize("stride", [1, 2, 30], ids=str)
+@pytest.mark.parametrize("dtype", [float, complex])
+class TestLostSemiOrthogonality:
+    def test_the_period_follows_the_loss(self, stride, dtype):
+        basis = grown_semi_orthogonal(stride, dtype, 1)
+        assert basis.products == basis.size
+        assert basis.period < 10
+
+    def test_steps_without_it_are_discarded(self, stride, dtype):
+        basis = grown_semi_orthogonal(stride, dtype, 40)
+        # checked in every step, none are
+        assert basis.products == basis.size or stride > 1
+        assert basis.products > basis.size or stride < 30
+        assert basis.products < 3 * basis.size
+
+    def test_few_vectors_are_reorthogonalised(self, stride, dtype, monkeypatch):
+        calls = []
+        reorthogonalise = Basis._reorthogonalise
+        monkeypatch.setattr(Basis, "_reorthogonalise", lambda *given: calls.append(1) or reorthogonalise(*given))
+        basis = grown_semi_orthogonal(stride, dtype, 1)
+        assert len(calls) < 0.75 * basis.products
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])

@@ -38,13 +38,23 @@ def test_gaps_are_to_the_nearest_of_the_others(target, k, dtype):
 
 
 def test_within():
-    """A little beyond the ends, where no others are known to be absent."""
+    """All from one end to the other, and how far the others are."""
     values, vectors, gaps = within(products_of(), 1.0, 8.1)
     np.testing.assert_allclose(values, [1, 2, 4, 8], rtol=1e-12)
     assert vectors.shape == (10, 4)
-    np.testing.assert_allclose(gaps, [0, 1, 3, 0.1], atol=1e-12)
+    others = EVERY[(EVERY < 1) | (EVERY > 8.1)]
+    np.testing.assert_allclose(gaps, np.abs(values[:, None] - others).min(axis=1), rtol=1e-10)
     # an end on an eigenvalue does not lose it
     assert within(products_of(), 2.0, 2.0)[0].tolist() == pytest.approx([2.0])
+
+
+def test_within_keeps_what_rounding_may_have_moved_out():
+    """B has a direction in which it is tiny, and there rounding of A moves an eigenvalue by about 2e-7."""
+    A, B = np.array([[1.0, 1e-4], [1e-4, -1e-16]]), np.diag([1.0, 1e-9])
+    products = Products(sm.Pencil(A, B))
+    w = np.linalg.eigvalsh(A / np.sqrt(np.outer(np.diag(B), np.diag(B))))
+    noise = 1e-16 / 1e-9
+    assert within(products, w[0] + noise / 2, w[0] + noise)[0].tolist() == pytest.approx([w[0]], rel=1e-6)
 
 
 @pytest.mark.parametrize(("n", "slack"), [(1, 1.0), (10, 1.0), (80, 5.0), (400, 10.0)])

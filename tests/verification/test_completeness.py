@@ -131,6 +131,11 @@ def test_deflation_that_skips_an_eigenvalue_is_noticed(seed):
     rng = np.random.default_rng(seed)
     L = np.eye(n) + np.tril(rng.integers(-1, 2, (n, n)) * (rng.random((n, n)) < 3 / n), -1)
     A, B = L @ np.diag(values) @ L.T, L @ L.T
-    with pytest.raises(sm.NotConverged) as error:
-        sm.solve(A, B, 16, method=sm.Lanczos(), tol=1e-14, rng=seed, max_steps=1500)
-    assert error.value.solution.reason is sm.Reason.MISSED
+    missed = False
+    try:
+        sol = sm.solve(A, B, 16, method=sm.Lanczos(), tol=1e-14, rng=seed, max_steps=1500)
+    except sm.NotConverged as error:
+        sol = error.solution
+        missed = sol.reason is sm.Reason.MISSED
+    # rounding, which depends on the processor, may let it find all of them
+    assert missed or (np.abs(sol.eigenvalues - np.sort(values)[::-1][:16]) <= sol.error_bounds).all()

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..linalg.cholesky import DenseFactor
+from ..linalg.reductions import column_norms
 from ..problem.operator import as_dense
 from ..problem.products import Products
 from ..problem.target import Target
@@ -89,18 +90,19 @@ def _decomposed(products: Products, count: int) -> tuple[Array, Array, DenseFact
 
 
 def within(products: Products, low: float, high: float) -> tuple[Array, Array, Array]:
-    """The ascending values from `low` to `high` and a little beyond, their vectors, and the distances to the others."""
+    """The ascending values from `low` to `high`, and those that rounding may have moved out, with their vectors.
+
+    The third array has the distances to all others.
+    """
     values, Y, factor = _decomposed(products, products.n)
+    X = Y if factor is None else factor.unwhiten(np.asfortranarray(Y))
     rounding, size = WINDOW_ROUNDING_ERRORS * products.n * products.eps, float(np.abs(values).max())
     # A = 0 has no rounding errors, but LAPACK needs an interval
     low, high = low - rounding * (size + abs(low) or 1.0), high + rounding * (size + abs(high) or 1.0)
-    inside = (values >= low) & (values <= high)
-    values, Y = values[inside], Y[:, inside]
-    return (
-        values,
-        Y if factor is None else factor.unwhiten(np.asfortranarray(Y)),
-        np.minimum(values - low, high - values),
-    )
+    noise = products.scale.perturbation(values, column_norms(X))
+    inside = (values >= low - noise) & (values <= high + noise)
+    gaps = np.abs(values[inside][:, None] - values[~inside]).min(axis=1, initial=np.inf)
+    return values[inside], X[:, inside], gaps
 
 
 def _whitened(products: Products) -> tuple[Array, DenseFactor | None]:

@@ -70,10 +70,7 @@ def _prepared_for_A(workspace: Workspace, preconditioner: Preconditioner) -> Pre
         if isinstance(preconditioner, UserPreconditioner):
             raise
         if not pencil.known:
-            raise NotPositiveDefinite(
-                f"A is not positive definite, and {preconditioner!r} of A + ηB needs the entries of A and B; "
-                f"give matrices, or a preconditioner of your own"
-            ) from error
+            raise _without_entries(repr(preconditioner)) from error
     eta = _definite_shift(workspace, [])
     for _ in range(MAX_DOUBLINGS):
         try:
@@ -81,6 +78,14 @@ def _prepared_for_A(workspace: Workspace, preconditioner: Preconditioner) -> Pre
         except NotPositiveDefinite:
             eta *= 2
     raise NotPositiveDefinite(NO_MULTIPLE)
+
+
+def _without_entries(preconditioner: str) -> NotPositiveDefinite:
+    """The exception for an indefinite A beside an operator."""
+    return NotPositiveDefinite(
+        f"A is not positive definite, and {preconditioner} of A + ηB needs the entries of A and B; give matrices, or a "
+        f"preconditioner of your own"
+    )
 
 
 def _given(workspace: Workspace) -> Preconditioner | None:
@@ -97,6 +102,8 @@ def _best_trial(workspace: Workspace, *, must: bool) -> Trial | None:
     trials = _trials_of_A(workspace, 0.0)
     eta = _definite_shift(workspace, trials)
     if eta > 0 and needed:
+        if not pencil.known:
+            raise _without_entries("a preconditioner")
         trials = _trials_of_A(workspace, eta)
     elif eta > 0:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -96,6 +97,8 @@ def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, siz
     ridge = 100 * n**0.5 * eps * (size if size > 0 else 1.0)
     while (found := attempt(ridge)) is None:
         ridge *= 10
+        if not math.isfinite(ridge):
+            raise indefinite("no multiple of the identity makes it positive definite")
     return ridge, found
 
 
@@ -123,6 +126,7 @@ def mend(A: Any, B: Any, policy: str) -> Mended:
     op = adapt(B, "B")
     if op.matrix is None:
         raise ValueError(f"b_policy={policy!r} needs the entries of B; give a matrix instead of a matrix-free operator")
+    _check_range(op, policy)
     try:
         factorise(op)
         return Mended(A, B, BReport(policy, rank=op.n))
@@ -130,6 +134,16 @@ def mend(A: Any, B: Any, policy: str) -> Mended:
         if error.indefinite:
             raise
     return _ridge(A, op) if policy == "ridge" else _restrict(A, op)
+
+
+def _check_range(op: Operator, policy: str) -> None:
+    """Refuse a B whose ridge, or what is left of it, would underflow."""
+    precision, largest = np.finfo(op.dtype), op.size / abs(op.scale)
+    if 0 < largest < precision.tiny / precision.eps:
+        raise ValueError(
+            f"B has no entry above {largest:.3g}, which is too near to the least number of {op.dtype} for "
+            f"b_policy={policy!r}; multiply B by a large number"
+        )
 
 
 def _ridge(A: Any, op: Operator) -> Mended:

@@ -246,11 +246,12 @@ def safe_scaling(size: float, dtype: np.dtype[Any], sign: int) -> float:
     if size == 0:
         return float(sign)
     exponent = math.frexp(size)[1]
-    limit = _MAX_BINARY_EXPONENT["f" if dtype.char in "fF" else "d"]
-    if abs(exponent) <= limit:
+    single = dtype.char in "fF"
+    if abs(exponent) <= _MAX_BINARY_EXPONENT["f" if single else "d"]:
         return float(sign)
     # the factor itself must be a finite normal number, even for denormal entries
-    return math.ldexp(float(sign), max(-1000, min(1000, -exponent)))
+    most = 120 if single else 1000
+    return math.ldexp(float(sign), max(-most, min(most, -exponent)))
 
 
 def dense_operator(a: Array, size: float, scale: float) -> Operator:

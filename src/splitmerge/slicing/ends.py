@@ -57,6 +57,11 @@ class Ends:
         return self.a if low < self.a else -math.inf, self.b if high > self.b else math.inf
 
     @property
+    def touched(self) -> bool:
+        """Is an end within rounding of eigenvalues?"""
+        return any(map(math.isfinite, self.undecided))
+
+    @property
     def clear(self) -> bool:
         """Are all counts certain?"""
         return all(cut.clear for cut in (*self.low, *self.high)) and min(self._beyond) >= 0

@@ -39,6 +39,7 @@ from .sweep import Sweep, ran, slice_tolerance
 COUNTED = Verdict(
     "certified", "inertia counts at the ends of the interval and of its slices agree with the pairs found"
 )
+AT_AN_END = Verdict("certified", f"{COUNTED.why}, those within rounding of an end included")
 UNCLEAR = Verdict(
     "probed", "inertia counts agree with the pairs found, but eigenvalues are too near to an end to be counted for sure"
 )
@@ -155,5 +156,5 @@ def _by_slices(workspace: Workspace, monitor: Monitor, counter: Counter, ends: E
     inside = kept(part, *ends.undecided)
     if sweep.reason.converged:
         sure = ends.clear and not unsure(part, *ends.undecided) and not blurred(inside, ends.a, ends.b, counter.tol)
-        verdict = COUNTED if sure else UNCLEAR
+        verdict = (AT_AN_END if ends.touched else COUNTED) if sure else UNCLEAR
     return Found(inside, sweep.reason, verdict, sweep.setup)

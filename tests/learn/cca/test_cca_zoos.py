@@ -17,14 +17,12 @@ Z = RNG.standard_normal((ROWS, 5)) + X[:, :5]
 WEIGHTS = RNG.integers(1, 4, ROWS).astype(float)
 
 
-def same_c(c, count):
-    """Our c for theirs: their covariances are divided by count − 1, ours by count."""
-    ratio = np.divide(c, 1 - np.asarray(c)) * (count - 1) / count
-    return ratio / (1 + ratio)
+def assert_equal_but_for_signs(one, other):
+    np.testing.assert_allclose(one, other * np.sign((one * other).sum(axis=0)), atol=1e-10)
 
 
 def assert_proportional(ours, theirs):
-    """Equal up to one positive factor, which the divisors make, and a sign of each component."""
+    """Equal up to one positive factor, which norms and divisors make, and a sign of each component."""
     ours, theirs = np.vstack(ours), np.vstack(theirs)
     theirs = theirs * np.linalg.norm(ours) / np.linalg.norm(theirs)
     np.testing.assert_allclose(ours, theirs * np.sign((ours * theirs).sum(axis=0)), atol=1e-10)
@@ -34,13 +32,15 @@ def assert_proportional(ours, theirs):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("c", [0.0, 0.3, [0.1, 0.6]])
 def test_two_views(c, weights, center):
-    views, count = [X, Y], ROWS if weights is None else weights.sum()
+    views = [X, Y]
     theirs = linear.RidgeCCA(3, shrinkage=c, center=center).fit(views, sample_weight=weights)
-    ours = CCA(3, c=same_c(c, count), scale=False, center=center).fit(views, sample_weight=weights)
-    for one, other in zip((ours.x_weights_, ours.y_weights_), theirs.weights_, strict=True):
-        assert_proportional([one], [other])
+    ours = CCA(3, c=c, scale=False, center=center, ddof=1).fit(views, sample_weight=weights)
+    for one, other in zip(ours.weights_, theirs.weights_, strict=True):
+        assert_equal_but_for_signs(one, other)
     for one, other in zip(ours.transform(views), theirs.transform(views), strict=True):
-        assert_proportional([one], [other])
+        assert_equal_but_for_signs(one, other)
+    for one, other in zip(ours.means_, theirs.means_, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-14)
     assert ours.score(views) == pytest.approx(theirs.score(views), rel=1e-10)
     by_dimension = metrics.average_pairwise_correlations(metrics.pairwise_correlations(theirs.transform(views)))
     np.testing.assert_allclose(ours.correlations(views), by_dimension, rtol=1e-10)
@@ -50,8 +50,8 @@ def test_two_views(c, weights, center):
 def test_several_views(c):
     views = [X, Y, Z]
     theirs = linear.MCCA(2, shrinkage=c, pca=False).fit(views)
-    ours = MCCA(2, c=same_c(c, ROWS), scale=False).fit(views)
-    assert_proportional(ours.rotations_, theirs.weights_)
+    ours = MCCA(2, c=c, scale=False, ddof=1).fit(views)
+    assert_proportional(ours.weights_, theirs.weights_)
     assert ours.score(views) == pytest.approx(theirs.score(views), rel=1e-10)
 
 
@@ -77,7 +77,7 @@ def test_inverse_transform():
 def test_predictions_and_importances(missing):
     pairs = [
         (CCA(2, scale=False), linear.CCA(2), [X, Y]),
-        (CCA(2, c=same_c(0.3, ROWS), scale=False), linear.RidgeCCA(2, shrinkage=0.3), [X, Y]),
+        (CCA(2, c=0.3, scale=False, ddof=1), linear.RidgeCCA(2, shrinkage=0.3), [X, Y]),
         (MCCA(2, scale=False), linear.MCCA(2, pca=False), [X, Y, Z]),
     ]
     for ours, theirs, views in pairs:

@@ -4,6 +4,8 @@ import numpy as np
 import pandas
 import pytest
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import splitmerge as sm
 from splitmerge.learn import CCA, MCCA
@@ -178,11 +180,29 @@ def test_frames_of_scores(kind, views):
     named, plain = frames(views), kind(2).fit(views).transform(views)
     model = kind(2).set_output(transform="pandas")
     for found in (model.fit_transform(named), model.transform(named)):
-        for frame, scores in zip(found, plain, strict=True):
-            assert list(frame.columns) == list(model.get_feature_names_out())
+        for frame, scores, names in zip(found, plain, model.get_feature_names_out(), strict=True):
+            assert list(frame.columns) == list(names) == [f"{kind.__name__.lower()}{i}" for i in range(2)]
             assert list(frame.index) == list(range(500, 700))
             np.testing.assert_allclose(frame, scores)
     np.testing.assert_allclose(model.score(named), kind(2).fit(views).score(views))
+
+
+def test_names_of_components_after_a_table_and_after_a_list():
+    """One array, as scikit-learn's pipelines need it, unless the data were a list; frames have the same columns."""
+    x, y = frames([X, Y])
+    cca = CCA(2).set_output(transform="pandas").fit(x, y)
+    assert cca.get_feature_names_out().tolist() == ["cca0", "cca1"]
+    both = cca.transform(x, y)
+    assert list(both[0].columns) == ["cca0", "cca1"]
+    assert isinstance(both[1], np.ndarray)
+    assert [names.tolist() for names in cca.fit([x, y]).get_feature_names_out()] == [["cca0", "cca1"]] * 2
+    assert list(cca.transform(x).columns) == ["cca0", "cca1"]
+    batches = CCA(2).partial_fit([X, Y]).partial_fit([X, Y])
+    assert len(batches.get_feature_names_out()) == 2
+    table = MCCA(1, views=[6, 4]).set_output(transform="pandas")
+    assert list(table.fit_transform(np.hstack([X, Y])).columns) == table.get_feature_names_out().tolist() == ["mcca0"]
+    piped = make_pipeline(StandardScaler(), CCA(2)).set_output(transform="pandas").fit(x, y)
+    assert list(piped.transform(x).columns) == piped.get_feature_names_out().tolist() == ["cca0", "cca1"]
 
 
 @each_estimator

@@ -107,3 +107,46 @@ def test_bad_input(options, message):
         CCA(**options).fit(X, Y)
     with pytest.raises(ValueError, match=message):
         MCCA(**options).fit([X, Y])
+
+
+@pytest.mark.parametrize("solver", ["formed", "operators"])
+@pytest.mark.parametrize("scale", [False, True], ids=["raw", "scaled"])
+@pytest.mark.parametrize("options", [{}, {"ridge": 0.3}, {"c": 0.4}], ids=str)
+def test_the_divisor_of_covariances(options, scale, solver):
+    """With ddof = 1 the scores of variance 1 are those by the covariances of NumPy; predictions do not change."""
+    views, weights = [X, Y], np.random.default_rng(1).integers(1, 4, len(X))
+    total = weights.sum()
+    given = {"scale": scale, "solver": solver, "random_state": 0, "tol": 1e-12, **options}
+    found = CCA(2, ddof=1, **given).fit(views, sample_weight=weights)
+    C = np.cov(np.hstack(views).T, fweights=weights)
+    spread = np.sqrt(C.diagonal()) if scale else np.ones(len(C))
+    C = C / np.multiply.outer(spread, spread)
+    share, ridge = 1 - options.get("c", 0.0), options.get("ridge", options.get("c", 0.0))
+    p = X.shape[1]
+    for part, V in zip((slice(0, p), slice(p, None)), found.weights_, strict=True):
+        B = share * C[part, part] + ridge * np.eye(len(V))
+        np.testing.assert_allclose(V.T @ B @ V, np.eye(2), atol=1e-8)
+    U, V = found.weights_
+    np.testing.assert_allclose(np.diag(U.T @ C[:p, p:] @ V), found.correlations_, atol=1e-8)
+    if scale or not options:
+        other = CCA(2, **given).fit(views, sample_weight=weights)
+        np.testing.assert_allclose(found.correlations_, other.correlations_, atol=1e-10)
+        np.testing.assert_allclose(found.predict(X), other.predict(X), atol=1e-7)
+        np.testing.assert_allclose(found.transform(X) * np.sqrt(total / (total - 1)), other.transform(X), atol=1e-6)
+
+
+def test_the_divisor_of_batches_and_bad_ones():
+    for kind in (CCA, MCCA):
+        options = {"c": 0.3, "scale": False, "ddof": 1}
+        whole, batches = kind(2, **options).fit([X, Y]), kind(2, **options)
+        for rows in (slice(0, 30), slice(30, None)):
+            batches.partial_fit([X[rows], Y[rows]])
+        for one, other in zip(batches.weights_, whole.weights_, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-10)
+        with pytest.raises(ValueError, match="must sum to more than 1, which is ddof"):
+            kind(ddof=1).fit([X, Y], sample_weight=np.full(len(X), 1e-3))
+        for scale in (False, True):
+            with pytest.raises(ValueError, match=r"n_samples = 1|only 1 sample|minimum of 2"):
+                kind(ddof=1, scale=scale).fit([X[:1], Y[:1]])
+        with pytest.raises(ValueError, match="ddof is -1; give a whole number"):
+            kind(ddof=-1).fit([X, Y])

@@ -49,11 +49,13 @@ def test_bad_arguments():
         view_pair([X, Y[:-1]])
     with pytest.raises(ValueError, match=r"views\[1\] contains NaN"):
         view_pair([X, np.where(Y > 0, Y, np.nan)])
+    with pytest.raises(ValueError, match=r"views\[1\] contains .* values whose squares overflow"):
+        view_pair([X, Y * 1e200])
     with pytest.raises(ValueError, match="must be a real matrix"):
         view_pair([X, Y * 1j])
     for weights, word in (
         (np.zeros(60), "zero"),
-        (-WEIGHTS, "negative"),
+        (-WEIGHTS, "Negative values"),
         (np.ones(3), "shape"),
         ([np.nan] * 60, "NaN"),
     ):

@@ -65,7 +65,7 @@ def test_weights_are_repetitions():
     ("change", "message"),
     [
         (lambda X, y: (X, 0 * y + 7.3), "y is constant"),
-        (lambda X, y: (X, np.array(["a", "b"] * 5)), "could not convert string"),
+        (lambda X, y: (X, np.array(["a", "b"] * 5)), "give numbers, or use CSP"),
         (lambda X, y: (X, np.where(y > 10, np.nan, y)), "y contains NaN"),
         (lambda X, y: (0 * X, y), "all trials of X are zero"),
         (lambda X, y: (np.where(X > 5, np.inf, X), y), "infinity"),

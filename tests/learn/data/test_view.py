@@ -62,3 +62,18 @@ def test_a_sparse_joint_gram_is_the_dense_one():
     sparse = joint_of([sp.csr_array(M) for M in data], w, scale=True)
     dense = joint_of(data, w, scale=True)
     assert np.allclose(sparse.gram(), dense.gram(), atol=1e-13)
+
+
+def test_what_is_no_matrix():
+    np.testing.assert_array_equal(View([[1, 2], [3, 5]]).mean, [2.0, 3.5])
+    for bad in (
+        None,
+        "words",
+        [[1.0, 2.0], [3.0]],
+        [1.0, 2.0],
+        np.ones((0, 2)),
+        np.full((2, 2), "a"),
+        np.ones((2, 2)) * 1j,
+    ):
+        with pytest.raises(ValueError, match="must be a real matrix"):
+            View(bad)

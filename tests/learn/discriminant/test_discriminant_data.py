@@ -191,7 +191,7 @@ HOLE = np.where(np.arange(600).reshape(150, 4) == 7, np.nan, X)
         ),
         ("squares overflow", X * 1e200, Y, {}, None),
         ("sample_weight is zero", X, Y, {}, np.zeros(150)),
-        ("sample_weight contains negative values, NaN", X, Y, {}, np.full(150, -1.0)),
+        ("Negative values in data passed to sample_weight", X, Y, {}, np.full(150, -1.0)),
         ("sample_weight has shape", X, Y, {}, np.ones(149)),
         ("Unknown label type", X, Y + 0.5 * X[:, 0], {}, None),
         ("n_components is 3", X, Y, {"n_components": 3}, None),

@@ -253,3 +253,15 @@ def test_powers_are_mean_squares_at_every_frequency(method, is_complex, fs):
     order = np.argsort(turns)
     np.testing.assert_allclose(turns[order], [0, 0.2, 0.5], atol=1e-7)
     np.testing.assert_allclose(found.powers[order], np.mean(np.abs(parts) ** 2, axis=1), rtol=1e-5)
+
+
+def test_extended_precision_and_noise_without_content():
+    x = np.cos(0.7 * np.arange(60)) + 0.1 * np.sin(np.arange(60) ** 2)
+    expected = harmonic_retrieval(x, 1)
+    for method in ("music", "esprit", "pisarenko"):
+        assert np.isfinite(harmonic_retrieval(x.astype(np.longdouble), 1, method=method).frequencies).all()
+    np.testing.assert_array_equal(harmonic_retrieval(x.astype(np.longdouble), 1).frequencies, expected.frequencies)
+    with pytest.raises(ValueError, match="noise has rows of different lengths"):
+        harmonic_retrieval(x, 1, noise=[[1.0, 2.0], [3.0]])
+    with pytest.raises(NotPositiveDefinite, match="give other noise"):
+        harmonic_retrieval(x, 2, noise=np.ones(200), b_policy="ridge")

@@ -7,7 +7,8 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
-from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, MIN_PROBE_STEPS, ThickRestart
+from splitmerge.methods.krylov.complement import MIN_PROBE_STEPS, Complement
+from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
 from splitmerge.methods.subspace import Slack
@@ -29,13 +30,15 @@ def setup_of(values, k=1, target=Target.LARGEST):
 class TestDecided:
     """Two pairs, 10 and 9, and the Ritz values of a probe of their complement."""
 
-    def decided(self, others, errors, steps, start=1000, low=-math.inf, high=9.0, *, blind=True):
+    def decided(self, others, errors, steps, start=1000, low=-math.inf, high=9.0, *, blind=True, path=()):
         search = ThickRestart(setup_of(HIDDEN, 2))
         search.blind = blind
         search.values = np.r_[10.0, 9.0, others]
         search.errors = np.r_[0.0, 0.0, errors]
-        search.basis.products = start + steps
-        return search._decided(start, low, high, Slack(1e-6, 1e-6))
+        search.path, search.basis.products = path, start
+        complement = Complement(search, Slack(1e-6, 1e-6))
+        complement.low, complement.high = low, high
+        return complement._decided(search.values, search.errors, steps, [2], [3])
 
     def test_not_before_the_least_number_of_steps(self):
         assert not self.decided([5.0, 4.0], [0.0, 0.0], MIN_PROBE_STEPS - 1, start=1)
@@ -56,6 +59,13 @@ class TestDecided:
 
     def test_as_many_steps_as_the_search_took_have_seen_as_much(self):
         assert self.decided([8.0, 1.0], [0.0, 0.0], 14, start=14)
+
+    def test_as_many_as_it_took_to_resolve_its_pairs(self):
+        """From 30 products on its errors stayed below a ten thousandth of the distance 1 between 9 and 8."""
+        path = [(10, 1e-5), (20, 1e-3), (30, 9e-5), (40, 1e-6)]
+        assert self.decided([8.0, -50.0], [0.0, 0.0], 30, path=path)
+        assert not self.decided([8.0, -50.0], [0.0, 0.0], 29, path=path)
+        assert not self.decided([8.999, -50.0], [0.0, 0.0], 39, path=path)
 
     def test_a_search_from_a_given_start_has_seen_nothing(self):
         assert not self.decided([8.0, 1.0], [1e-3, 1e-3], 14, start=1, blind=False)
@@ -251,3 +261,22 @@ def test_steps_after_a_probe_that_found_something_are_counted(method):
     assert history.products[-1] == counts.A_products
     # two products show that the operator is symmetric
     assert counts.A_products + counts.setup.A_products + counts.monitoring.A_products == calls.count - 2
+
+
+def test_plain_lanczos_does_not_bring_back_the_known_pairs():
+    """Of T deflated by products only, zero is an eigenvalue above all others here, which rounding would show."""
+    values = np.r_[np.linspace(-9.0, -2.0, N - 3), -1.0, -0.9, -0.8]
+    search = ThickRestart(setup_of(values, 3))
+    search.launch(np.asfortranarray(np.eye(N)[:, -3:]))
+    assert search.look(SLACK) is False
+    # the basis of the search was not needed for it
+    assert search.basis.size == 3
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_what_plain_lanczos_sees_is_found(copies):
+    values = np.r_[np.linspace(0.0, 1.0, N - copies), np.full(copies, 1.5)]
+    search = ThickRestart(setup_of(values, 2))
+    search.launch(np.asfortranarray(np.eye(N)[:, [N - 1, 3]]))
+    assert search.look(SLACK) is True
+    assert np.sum(search.values > 1.2) == 2

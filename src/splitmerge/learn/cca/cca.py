@@ -43,11 +43,14 @@ class CCA(Accumulated, PairedComponents):
         positive ridge.
     c
         The regularisation of cca_zoo (rCCA, `shrinkage` of RidgeCCA), or a pair of numbers: the covariance C of a view
-        is replaced by (1 − c) C + c I. 0 is classical CCA, 1 is partial least squares. cca_zoo does not scale, and
-        divides covariances by n − 1 in place of n. Give `ridge` or `c`.
+        is replaced by (1 − c) C + c I. 0 is classical CCA, 1 is partial least squares. Give `ridge` or `c`. cca_zoo's
+        results are those with scale=False and ddof=1.
     center
         Subtract the means of the columns. If False, all covariances are second moments about zero, and `scale` divides
         by the root mean squares.
+    ddof
+        Covariances and variances are divided by n − ddof, or by the sum of the weights minus ddof. This matters to a
+        ridge, to `c` and to the variance of the scores, not to correlations without them.
     b_policy
         For views with a singular covariance (constant or linearly dependent columns, or no more rows than columns) and
         no ridge: "restrict" restricts the view to the span of its rows, where all correlations are 1 if there are fewer
@@ -119,6 +122,7 @@ class CCA(Accumulated, PairedComponents):
         ridge: Any = 0.0,
         c: Any = 0.0,
         center: bool = True,
+        ddof: int = 0,
         b_policy: str = "warn",
         solver: str = "auto",
         warm_start: bool = False,
@@ -132,6 +136,7 @@ class CCA(Accumulated, PairedComponents):
         self.ridge = ridge
         self.c = c
         self.center = center
+        self.ddof = ddof
         self.b_policy = b_policy
         self.solver = solver
         self.warm_start = warm_start
@@ -139,6 +144,7 @@ class CCA(Accumulated, PairedComponents):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CCA:
         """Fit to X (n, p) and y (n,) or (n, q): dense, sparse, memory-mapped or Dask arrays; or to a list [X, y]."""
+        self._check_flags()
         start = self._start()
         joint = self._views(X, y, sample_weight, reset=True, scale=self.scale)
         self._x_mean, self._y_mean = joint.split(joint.mean)
@@ -152,6 +158,7 @@ class CCA(Accumulated, PairedComponents):
         may have fewer rows than columns. Rows can be added to a `fit` that formed the covariances of at most 1000
         columns.
         """
+        self._check_flags()
         begun = self._is_begun()
         joint = self._views(X, y, sample_weight, reset=not begun, scale=False)
         if begun and joint.sizes[1] != len(self._y_mean):
@@ -161,23 +168,21 @@ class CCA(Accumulated, PairedComponents):
         self._x_mean, self._y_mean = joint.split(self._accumulate(joint, self._names()).mean)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Fit, and return the scores of X and of y as a pair, as scikit-learn's CCA does."""
-        return self.fit(X, y, sample_weight).transform(X, y)
-
     def _views(self, X: Any, y: Any, weights: Any, *, reset: bool, scale: bool) -> Joint:
+        by_list = y is None
         X, y = self._pair(X, y)
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None; or give a list of two arrays")
         if not is_dask(X) and not is_dask(y):
             check_consistent_length(X, y)
         if reset:
-            self.feature_names_per_view_ = [column_names(X), column_names(y)]
+            self._by_list, self.feature_names_per_view_ = by_list, [column_names(X), column_names(y)]
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         y = y if hasattr(y, "ndim") else np.asarray(y)
         self._predict_1d = y.ndim == 1
         y = check_table(y, "y", vector=True)
-        return joint_of([X, y], weights, center=bool(self.center), scale=scale, names=self._names())
+        return joint_of([X, y], weights, center=self.center, scale=scale, names=self._names())
 
     def _names(self) -> list[str]:
         return ["X", "y"]

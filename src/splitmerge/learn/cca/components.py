@@ -22,13 +22,14 @@ from ..data.tables import check_complete, check_features, check_table, is_list_o
 from .listed import FittedView, Listed
 
 
-class PairedComponents(
+class PairedComponents(  # type: ignore[call-arg]
     Listed,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     RegressorMixin,  # type: ignore[misc]
     MultiOutputMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,
 ):
     """Base of an estimator with canonical directions of X and y, and with the means and divisors of their columns."""
 
@@ -55,6 +56,10 @@ class PairedComponents(
             )
         return tuple(check_complete(X))
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Compute the directions."""
+        raise NotImplementedError
+
     def _fitted(self) -> list[FittedView]:
         x_shared, y_shared = self._shared
         return [
@@ -70,14 +75,18 @@ class PairedComponents(
         check_is_fitted(self)
         if y is None and is_list_of_tables(X):
             return self._scores_of_list(X)
-        X = check_features(self, X, reset=False)
-        x_scores = project(X, self._x_mean, self._x_std, self.x_rotations_)
+        given, X = X, check_features(self, X, reset=False)
+        x_scores = self._framed(project(X, self._x_mean, self._x_std, self.x_rotations_), given)
         if y is None:
             return x_scores
         y = check_table(y, "y", len(self._y_mean), vector=True)
         if y.shape[0] != X.shape[0] and not (is_dask(X) or is_dask(y)):
             raise ValueError(f"X has {X.shape[0]} rows and y {y.shape[0]}; give the same number of samples")
         return x_scores, project(y, self._y_mean, self._y_std, self.y_rotations_)
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return the scores of X and of y as a pair, as scikit-learn's CCA does."""
+        return self.fit(X, y, sample_weight).transform(X, y)
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
         """Return the least-squares reconstruction from the scores of X, or of X and y (or a list of both) as a pair."""
@@ -113,6 +122,12 @@ class PairedComponents(
         """The means of y, of shape (n_targets,), as in scikit-learn."""
         check_is_fitted(self)
         return self._y_mean.copy()
+
+    @property
+    def means_(self) -> list[Array]:
+        """The means of the columns of X and of y, as in cca_zoo."""
+        check_is_fitted(self)
+        return [self._x_mean, self._y_mean]
 
     def correlations(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Return the correlations of the scores of these samples, to select a ridge (`score` is the R² of y).

@@ -8,6 +8,7 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,16 +36,51 @@ class FittedView:
         return scores @ loadings.T * self.spread + self.mean
 
 
+class Columns:
+    """What scikit-learn asks an estimator for when it frames scores: names of the columns, and the kind of frame."""
+
+    _sklearn_auto_wrap_output_keys = frozenset({"transform"})
+
+    def __init__(self, model: Any, names: Array) -> None:
+        self._sklearn_output_config = vars(model).get("_sklearn_output_config", {})
+        self._names = names
+
+    def get_feature_names_out(self) -> Array:
+        """Return the names of the components."""
+        return self._names
+
+
 class Listed:
-    """Base of an estimator that takes a list of views; `_sizes` has their numbers of columns."""
+    """Base of an estimator that takes a list of views; `_sizes` has their numbers of columns.
+
+    `_by_list` tells whether it was fitted to a list. Its `transform` is not wrapped by scikit-learn, which would frame
+    the scores of the first view only.
+    """
 
     _sizes: list[int]
+    _by_list: bool
     feature_names_per_view_: list[Any]
     feature_importances_per_view_: list[Any]
 
     def _fitted(self) -> list[FittedView]:
         """Return the views of the fitted model."""
         raise NotImplementedError
+
+    @property
+    def weights_(self) -> list[Array]:
+        """For each view, the factors of its scaled columns, as in cca_zoo."""
+        check_is_fitted(self)
+        return [view.rotations for view in self._fitted()]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the components; after a fit to a list, a list with the names for each view."""
+        names = ClassNamePrefixFeaturesOutMixin.get_feature_names_out(self, input_features)
+        return [names.copy() for _ in self._sizes] if self._by_list else names
+
+    def _framed(self, scores: Any, rows: Any) -> Any:
+        """Return the scores, as a frame if `set_output` asks for it."""
+        names = ClassNamePrefixFeaturesOutMixin.get_feature_names_out(self)
+        return _wrap_data_with_container("transform", scores, rows, Columns(self, names))
 
     def _checked_list(self, views: Sequence[Any]) -> list[Any]:
         """Check views with the fitted columns and the same rows; None stands for a view that is not given."""
@@ -80,7 +116,7 @@ class Listed:
         """Return the scores of each view, as frames if `set_output` asks for them."""
         checked = self._checked_list(check_complete(views))
         return tuple(
-            _wrap_data_with_container("transform", fitted.scores(rows), view, self)
+            self._framed(fitted.scores(rows), view)
             for fitted, rows, view in zip(self._fitted(), checked, views, strict=True)
         )
 

@@ -22,9 +22,29 @@ from .request import Analysis
 from .streaming import Accumulated, loadings_of
 
 
+class Transformer(Listed):
+    """`transform` and `fit_transform` of MCCA, outside of the class, as scikit-learn wraps those in a class."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Compute the directions."""
+        raise NotImplementedError
+
+    def _consensus(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and return what `transform` does."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
+        check_is_fitted(self)
+        return self._scores_of_list(X) if is_list_of_tables(X) else self._framed(self._consensus(X), X)
+
+
 class MCCA(
     Accumulated,
-    Listed,
+    Transformer,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -39,7 +59,7 @@ class MCCA(
     views
         For data in one table: a list with the columns of each view (slices or lists of indices), or the number of
         columns of each view. None: every column is a view; this is a principal component analysis of correlations.
-    n_components, scale, tol, ridge, c, center, b_policy, solver, warm_start, random_state
+    n_components, scale, tol, ridge, c, center, ddof, b_policy, solver, warm_start, random_state
         As for `CCA`; `ridge` and `c` are one number or one per view.
 
     Attributes
@@ -93,6 +113,7 @@ class MCCA(
         ridge: Any = 0.0,
         c: Any = 0.0,
         center: bool = True,
+        ddof: int = 0,
         b_policy: str = "warn",
         solver: str = "auto",
         warm_start: bool = False,
@@ -105,6 +126,7 @@ class MCCA(
         self.ridge = ridge
         self.c = c
         self.center = center
+        self.ddof = ddof
         self.b_policy = b_policy
         self.solver = solver
         self.warm_start = warm_start
@@ -112,6 +134,7 @@ class MCCA(
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MCCA:
         """Fit to a list of views (n, pᵢ), or to one table whose columns are assigned to views by `views`."""
+        self._check_flags()
         start = self._start()
         joint = self._joint(self._data(X, reset=True), sample_weight, scale=self.scale)
         self.means_ = joint.split(joint.mean)
@@ -123,6 +146,7 @@ class MCCA(
 
         As for `CCA`, the means and co-moments of all columns are kept, and the components are computed on access.
         """
+        self._check_flags()
         begun = self._is_begun()
         joint = self._joint(self._data(X, reset=not begun), sample_weight, scale=False)
         self.means_ = joint.split(self._accumulate(joint, _names(joint.sizes)).mean)
@@ -137,6 +161,7 @@ class MCCA(
         X = check_features(self, X, reset=reset, min_rows=2 if reset else 1)
         if reset:
             self.__dict__.pop("feature_names_per_view_", None)
+            self._by_list = False
             self._columns = columns_of(self.views, X.shape[1])
         return [X[:, columns] for columns in self._columns or []]
 
@@ -149,14 +174,14 @@ class MCCA(
         if not reset:
             return self._checked_list(views)
         data = [check_table(view, f"View {i}") for i, view in enumerate(views)]
-        self._columns = None
+        self._columns, self._by_list = None, True
         self.n_features_in_ = sum(int(view.shape[1]) for view in data)
         self.feature_names_per_view_ = [column_names(view) for view in views]
         self.__dict__.pop("feature_names_in_", None)
         return data
 
     def _joint(self, data: list[Any], weights: Any, *, scale: bool) -> Joint:
-        return joint_of(data, weights, center=bool(self.center), scale=scale, names=_names(data))
+        return joint_of(data, weights, center=self.center, scale=scale, names=_names(data))
 
     def _names(self) -> list[str]:
         return _names(self._sizes)
@@ -178,11 +203,6 @@ class MCCA(
         self._shared = shared_loadings(found.vectors, found.own, found.others)
         self.feature_importances_per_view_ = importances(found.vectors, found.variances)
         self.route_, self.b_report_, self.solution_ = found.route, tuple(found.reports), found.solution
-
-    def transform(self, X: Any) -> Any:
-        """Return a tuple of the scores of each view; for one table, the mean of the views' scores."""
-        check_is_fitted(self)
-        return self._scores_of_list(X) if is_list_of_tables(X) else self._consensus(X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Return the least-squares reconstruction of each view from its scores, for a list of the scores."""

@@ -30,6 +30,8 @@ class Request:
     seed: int
     names: Sequence[str]
     start: Array | None = None
+    # the covariances are those of the rows times this number
+    inflation: float = 1.0
 
     @property
     def warns(self) -> bool:
@@ -60,7 +62,7 @@ class Request:
         mixed = [real(number, "c", least=0.0, most=1.0) for number in given]
         if any(ridges) and any(mixed):
             raise ValueError(f"ridge is {self.ridge!r} and c is {self.c!r}; give one of them only")
-        return [Regularised(1 - c, ridge + c) for ridge, c in zip(ridges, mixed, strict=True)]
+        return [Regularised(1 - c, (ridge + c) / self.inflation) for ridge, c in zip(ridges, mixed, strict=True)]
 
     def check(self) -> None:
         """Raise for an unknown policy."""

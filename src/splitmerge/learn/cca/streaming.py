@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...checks import real
+from ...checks import instance, real, whole
 from ...typing import Array
 from ..data.inputs import check_finite
 from ..data.joint import Joint
@@ -31,6 +32,7 @@ class Accumulated:
     ridge: Any
     c: Any
     scale: bool
+    ddof: int
     tol: float
     b_policy: str
     solver: str
@@ -50,11 +52,16 @@ class Accumulated:
         """Set the attributes in LEARNED."""
         raise NotImplementedError
 
+    def _check_flags(self) -> None:
+        """Raise for words and numbers in place of True or False."""
+        for name in ("scale", "center", "warm_start"):
+            instance(getattr(self, name), name, (bool, np.bool_), "True or False")
+
     def _analyse(self, joint: Joint, start: Array | None) -> None:
         """Fit to all rows."""
         self._sizes, self._moments = joint.sizes, None
-        found = analyse(joint, self._request(start))
-        self._take(found, joint.spread)
+        found = analyse(joint, self._request(start, joint.total))
+        self._take(*self._inflated(found, joint.spread, joint.total))
         if found.covariance is not None and joint.columns <= MAX_KEPT_COLUMNS:
             squares = joint.total * found.covariance * np.multiply.outer(joint.spread, joint.spread)
             self._moments = Comoments(joint.total, joint.mean, squares, joint.samples)
@@ -80,7 +87,26 @@ class Accumulated:
             delattr(self, name)
         return added
 
-    def _request(self, start: Array | None) -> Request:
+    def _inflation(self, total: float) -> float:
+        """Return the ratio of the covariances with the divisor Σw − ddof to those with Σw."""
+        ddof = whole(self.ddof, "ddof", 0)
+        if ddof >= total:
+            raise ValueError(
+                f"n_samples = {total:g}, or sample_weight has this sum: it must sum to more than {ddof}, which is ddof"
+            )
+        return total / (total - ddof)
+
+    def _inflated(self, found: Analysis, spread: Array, total: float) -> tuple[Analysis, Array]:
+        """Return vectors and divisors of the columns in the units of covariances with the divisor Σw − ddof."""
+        root = self._inflation(total) ** 0.5
+        if root == 1:
+            return found, spread
+        if self.scale:
+            return found, root * spread
+        vectors, own, others = ([V / root for V in each] for each in (found.vectors, found.own, found.others))
+        return replace(found, vectors=vectors, own=own, others=others), spread
+
+    def _request(self, start: Array | None, total: float) -> Request:
         return Request(
             k=self._count(self._sizes),
             ridge=self.ridge,
@@ -91,13 +117,16 @@ class Accumulated:
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
             names=self._names(),
             start=start,
+            inflation=1.0 if self.scale else self._inflation(total),
         )
 
     def __getattr__(self, name: str) -> Any:
         moments = vars(self).get("_moments")
         if name not in type(self).LEARNED or moments is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._take(*analyse_moments(moments, self._sizes, self._request(None), scale=self.scale))
+        request = self._request(None, moments.total)
+        found, spread = analyse_moments(moments, self._sizes, request, scale=self.scale)
+        self._take(*self._inflated(found, spread, moments.total))
         return vars(self)[name]
 
 

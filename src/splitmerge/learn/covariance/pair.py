@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from ...checks import real
 from ...typing import Array
 from ..dask.dispatch import joint_of
+from ..data.inputs import check_finite
 from ..data.joint import Joint, parts_of
 from .choice import Forming, choose_forming
 from .definite import Sample, singular, varying
@@ -75,7 +76,10 @@ def ridges_of(ridge: Any, count: int) -> list[float]:
 
 
 def _matrices(joint: Joint, ridges: Sequence[float], choice: Forming) -> ViewPair:
-    C = joint.gram()
+    with np.errstate(over="ignore", invalid="ignore"):
+        C = joint.gram()
+    for i, part in enumerate(joint.parts):
+        check_finite(joint.mean[part], C.diagonal()[part], f"views[{i}]")
     B = np.zeros_like(C)
     for part, ridge in zip(joint.parts, ridges, strict=True):
         B[part, part] = C[part, part]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ...checks import whole
 from ...system.packages import missing
 from ...typing import Array
-from ..data.inputs import is_dask
+from ..data.inputs import check_present, check_sortable, is_dask
 from .covariances import check_reg
 from .decomposition import Decomposition
 from .space import check_rank
@@ -87,6 +87,8 @@ class SpatialFilters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _features(self, part: Array, W: Array, dtype: Any) -> Array:
         features = power(part, W)
+        if not np.isfinite(features).all():
+            raise ValueError("X has values whose squares overflow; rescale X")
         if self.log is None or self.log:
             quiet = (features <= QUIET_POWER * self.mean_).any(axis=1)
             floor = rounding_power(part[quiet], W, float(np.finfo(dtype).eps))
@@ -118,13 +120,15 @@ class SpatialFilters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Check X and y with scikit-learn; a Dask array is checked without being computed, its y is computed."""
         X = array_of(X)
         if not is_dask(X):
-            X, y = validate_data(self, X, y, ensure_min_samples=2, **ACCEPTED, **options)
+            X, y = validate_data(self, X, check_present(y), ensure_min_samples=2, **ACCEPTED, **options)
+            check_sortable(y)
             return Trials(three_axes(X)), y
         from .blocks import DaskTrials
 
         trials = DaskTrials(X)
-        y = validate_data(self, y=np.asarray(y), reset=False)
+        y = validate_data(self, y=np.asarray(check_present(y)), reset=False)
         check_consistent_length(X, y)
+        check_sortable(y)
         self.n_features_in_ = trials.channels
         self.__dict__.pop("feature_names_in_", None)
         return trials, y

@@ -52,9 +52,14 @@ class SPoC(SpatialFilters):
         """Fit the filters; `sample_weight` has one weight per trial."""
         self._check_options()
         trials, y = self._read(X, y, y_numeric=True)
+        if y.dtype.kind not in "biuf":
+            raise ValueError(f"y has entries of the type {y.dtype}; give numbers, or use CSP for classes")
         weights = weights_or_ones(sample_weight, trials.count)
-        target = np.asarray(y, np.float64) - np.average(y, weights=weights)
-        deviation = float(np.sqrt(np.average(target**2, weights=weights)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            target = np.asarray(y, np.float64) - np.average(y, weights=weights)
+            deviation = float(np.sqrt(np.average(target**2, weights=weights)))
+        if not np.isfinite(deviation):
+            raise ValueError("y has values whose squares overflow; rescale y")
         if not deviation > np.finfo(np.float64).eps * np.abs(y).max():
             raise ValueError("y is constant; give a target that differs between trials")
         columns = np.column_stack([weights, weights * target / deviation])

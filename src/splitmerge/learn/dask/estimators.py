@@ -12,7 +12,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
 from ...typing import Array
-from ..data.inputs import is_dask
+from ..data.inputs import check_present, check_sortable, is_dask
 from ..data.tables import ACCEPTED, check_features
 from ..moments.moments import Moments
 from .blocks import Blocks
@@ -27,11 +27,14 @@ def check_labelled(
     """
     if not is_dask(X):
         options = {"ensure_min_samples": min_rows, "ensure_all_finite": finite, **ACCEPTED}
-        return tuple(validate_data(estimator, X, y, reset=reset, **options))
+        X, y = validate_data(estimator, X, check_present(y), reset=reset, **options)
+        check_sortable(y)
+        return X, y
     rows = Blocks(X)
     check_features(estimator, X, reset=reset)
-    y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else y, reset=False)
+    y = validate_data(estimator, y=np.asarray(y) if is_dask(y) else check_present(y), reset=False)
     check_consistent_length(X, y)
+    check_sortable(y)
     return rows, y
 
 

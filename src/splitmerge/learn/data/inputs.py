@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ...typing import Array
 from .joint import Joint
+from .rows import real_matrix
 from .view import View
+
+# Limits of the sum of the weights: products of weights and data overflow or underflow outside.
+MIN_WEIGHT, MAX_WEIGHT = 1e-150, 1e150
 
 
 def is_dask(X: Any) -> bool:
@@ -24,7 +27,7 @@ def joint_in_memory(
     views: Sequence[Any], weights: Any, *, center: bool = True, scale: bool, names: Sequence[str]
 ) -> Joint:
     """Check arrays with the same rows, in memory or memory-mapped, and join them; errors refer to them by `names`."""
-    data = [_real_matrix(X, name) for X, name in zip(views, names, strict=True)]
+    data = [real_matrix(X, name) for X, name in zip(views, names, strict=True)]
     check_same_rows([int(X.shape[0]) for X in data], names)
     w = check_weights(weights, int(data[0].shape[0]))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -53,14 +56,48 @@ def check_weights(weights: Any, rows: int) -> Array | None:
     """Return finite, non-negative weights of the rows that are not all zero, or None for None."""
     if weights is None:
         return None
-    w = np.asarray(weights, np.float64)
+    w = _real_weights(weights)
     if w.shape != (rows,):
         raise ValueError(f"sample_weight has shape {w.shape} for {rows} rows; give one weight per row")
-    if not np.isfinite(w).all() or (w < 0).any():
-        raise ValueError("sample_weight contains negative values, NaN or infinity; give weights of at least 0")
+    if not np.isfinite(w).all():
+        raise ValueError("sample_weight contains NaN or infinity; give weights of at least 0")
+    if (w < 0).any():
+        raise ValueError("Negative values in data passed to sample_weight; give weights of at least 0")
     if not w.any():
         raise ValueError("sample_weight is zero for all rows; at least two rows need a positive weight")
+    with np.errstate(over="ignore"):
+        total = float(w.sum())
+    if not MIN_WEIGHT < total < MAX_WEIGHT:
+        raise ValueError(f"sample_weight has the sum {total:g}: products with it overflow or underflow; rescale it")
     return w
+
+
+def _real_weights(weights: Any) -> Array:
+    given = np.asarray(weights)
+    try:
+        if given.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight has entries of the type {given.dtype}; give real numbers") from None
+
+
+def check_present(y: Any) -> Any:
+    """Return y; raise if it is a pandas object with missing values, of which not all are found by scikit-learn."""
+    if type(y).__module__.partition(".")[0] == "pandas" and bool(np.asarray(y.isna()).any()):
+        raise ValueError("Input y contains NaN; remove the rows in which y is missing")
+    return y
+
+
+def check_sortable(y: Array) -> None:
+    """Raise for labels of different types, which have no order."""
+    if y.dtype.kind != "O":
+        return
+    try:
+        np.unique(y)
+    except TypeError:
+        types = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise ValueError(f"y has labels of the types {types}, which have no order; give labels of one type") from None
 
 
 def weights_or_ones(sample_weight: Any, rows: int) -> Array:
@@ -69,7 +106,7 @@ def weights_or_ones(sample_weight: Any, rows: int) -> Array:
     >>> weights_or_ones(None, 2)
     array([1., 1.])
     """
-    given = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    given = None if sample_weight is None else _real_weights(sample_weight)
     if given is not None and given.ndim == 0:
         given = np.full(rows, float(given))
     weights = check_weights(given, rows)
@@ -82,14 +119,3 @@ def drop_zero_weights(X: Any, y: Array, weights: Array) -> tuple[Any, Array, Arr
         return X, y, weights
     kept = np.flatnonzero(weights)
     return X[kept], y[kept], weights[kept]
-
-
-def _real_matrix(X: Any, name: str) -> Any:
-    data: Any = X if sp.issparse(X) or isinstance(X, np.ndarray) else np.asarray(X)
-    if data.ndim != 2 or 0 in data.shape or data.dtype.kind not in "iufb":
-        raise ValueError(f"{name} must be a real matrix with samples in rows; it has shape {data.shape}, {data.dtype}")
-    if sp.issparse(data):
-        data = X.tocsr()
-    if data.dtype.kind == "b" or (data.dtype.kind in "iu" and sp.issparse(data)):
-        data = data.astype(np.float64)
-    return data

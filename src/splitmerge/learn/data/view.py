@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...typing import Array
-from .rows import Rows
+from .rows import Rows, real_matrix
 
 # Largest number of rows that are centred at a time, and of entries in such a block (32 MiB) unless one row has more.
 BLOCK_ROWS = 2048
@@ -28,6 +28,8 @@ def constant_threshold(rows: int) -> float:
 class View(Rows):
     """The covariance matrix of a data matrix and products with it; all sums are divided by the sum Σw of the weights.
 
+    NaN and infinity in X are not looked for: they are in the results. `view_pair` and the estimators refuse them.
+
     >>> X = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 1.0]])
     >>> View(X).gram()
     array([[2.66666667, 0.66666667],
@@ -35,7 +37,7 @@ class View(Rows):
     """
 
     def __init__(self, X: Any, weights: Array | None = None, *, center: bool = True, scale: bool = False) -> None:
-        super().__init__(X)
+        super().__init__(real_matrix(X, "X", 0))
         self.weights = None if weights is None else np.asarray(weights, np.float64)
         self.total = float(self.rows) if self.weights is None else float(self.weights.sum())
         self.mean = np.zeros(self.columns)

@@ -16,6 +16,12 @@ HERMITIAN_TOL = 1e-8
 BLOCK_FRAMES = 8192
 
 
+def noise_of(noise: Any) -> Array:
+    """Return a record of noise, or its covariance matrix."""
+    found = _numbers(noise, "noise")
+    return given_covariance(found) if found.ndim == 2 else record(found, "noise")
+
+
 def record(x: Any, name: str) -> Array:
     """Return x as a finite 1-D array in double precision, real or complex, that is not zero."""
     found = _numbers(x, name)
@@ -42,10 +48,13 @@ def given_covariance(noise: Any) -> Array:
 
 
 def _numbers(x: Any, name: str) -> Array:
-    found = np.asarray(x)
+    try:
+        found = np.asarray(x)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths; give a 1-D record") from None
     if found.dtype.kind not in "biufc":
         raise ValueError(f"{name} has entries of type {found.dtype}; give real or complex numbers")
-    found = found.astype(np.result_type(found.dtype, np.float64))
+    found = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
     if not np.isfinite(found).all():
         raise ValueError(f"{name} contains NaN or infinity; impute or remove these samples")
     return found

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...checks import real, whole
-from ...errors import NotPositiveDefinite
+from ...errors import NotConverged, NotPositiveDefinite
 from ...problem.b_policy import BReport, check_policy, mend
 from ...solve import solve
 from ...typing import Array
-from .frames import covariance, fit, given_covariance, record
+from .frames import covariance, fit, noise_of, record
 from .roots import nearest, on_circle, polynomial, roots_in_pairs, rotations
 
 METHODS = ("music", "esprit", "pisarenko")
@@ -109,7 +109,7 @@ def harmonic_retrieval(
     x, fs = record(x, "x"), real(fs, "fs")
     is_complex = x.dtype.kind == "c"
     dimension = whole(n_frequencies, "n_frequencies", 1) * (1 if is_complex else 2)
-    noise = None if noise is None else given_covariance(noise) if np.ndim(noise) == 2 else record(noise, "noise")
+    noise = None if noise is None else noise_of(noise)
     if noise is not None and noise.dtype.kind == "c" and not is_complex:
         raise ValueError("noise is complex but x is real; give real noise")
     m = _order(order, method, x.size, dimension, noise)
@@ -189,6 +189,10 @@ def _all_pairs(R: Array, N: Array | None, dimension: int, b_policy: str) -> _Pai
         raise NotPositiveDefinite(
             f"the covariance of noise is singular; give a longer record of noise, a smaller order, or b_policy='ridge' "
             f"or 'restrict' ({error})"
+        ) from error
+    except NotConverged as error:
+        raise NotPositiveDefinite(
+            "the covariance of noise has hardly any direction but one, for which a ridge is too small; give other noise"
         ) from error
 
 

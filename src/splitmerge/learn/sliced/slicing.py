@@ -79,6 +79,8 @@ def divided(y: Any, slices: Any, weights: Array) -> tuple[Slicing, Array]:
     array([0, 0, 1, 1])
     """
     y = np.asarray(y)
+    if y.size < 2:
+        raise ValueError(ONE_VALUE)
     number = whole(slices, "n_slices", 2, y.size)
     if y.dtype.kind not in "iuf":
         raise ValueError("y has labels, which ties='split' cannot sort; use ties='together'")

@@ -24,7 +24,7 @@ from ...typing import Array
 from .recurrence import Recurrence
 
 # Rows rotated at a time in a restart, which bounds the memory of the copy.
-ROTATED_ROWS = 256
+ROTATED_ROWS = 1024
 # Columns for each vector of a start that an interrupted run has left. The residuals of its Ritz vectors all lie along
 # its waiting block, so only the start and its products need room.
 CONTINUED_ROOM = 2

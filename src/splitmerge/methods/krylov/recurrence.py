@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...transforms import Transform
@@ -11,6 +13,11 @@ from .waiting import WELL_CONDITIONED, Waiting
 # Semi-orthogonality (Simon 1984): reorthogonalise beyond eps^(2/3); discard the steps since the last check beyond
 # eps^(1/2), up to which H is the projection to rounding.
 REORTHOGONALISE_EXPONENT, DISCARD_EXPONENT = 2 / 3, 1 / 2
+# Steps without reorthogonalisation at first, and the power of eps that later ones may lose; less than this multiple of
+# eps is nothing.
+FIRST_PERIOD, PERIOD_EXPONENT, LEAST_LOSS = 1, 3 / 4, 10
+# A length that stands for the loss of semi-orthogonality, and one that no vector has.
+LOST, TINY = -1.0, 1e-300
 # Wider blocks are multiplied and orthogonalised as such.
 MAX_COLUMNS = 2
 
@@ -25,8 +32,10 @@ class Recurrence(Waiting):
         self.radius, self.lowest = 0.0, np.inf
         self.products = 0
         self.tridiagonal = True
-        # reorthogonalise only when semi-orthogonality is lost; it was not up to the size `sound`
+        # semi-orthogonality suffices; the vectors up to the size `sound` have it
         self.loose, self.sound = False, 0
+        # steps between two reorthogonalisations, and how many of them are left
+        self.period, self.rest = FIRST_PERIOD, 0
 
     def _recur(self, count: int) -> bool:
         """Make up to `count` products by the recurrence; False where that does not apply.
@@ -48,13 +57,15 @@ class Recurrence(Waiting):
 
     def _recur_vectors(self, count: int) -> None:
         """Up to `count` steps with a single vector."""
-        V, H, apply, loose = self.V, self.H, self.transform.apply, self.loose
-        dot, norm, axpy, gemv, coefficients = self.dot, self.norm, self.axpy, self.gemv, self.coefficients
+        V, H, apply = self.V, self.H, self.transform.apply
+        dot, norm, axpy = self.dot, self.norm, self.axpy
         size = self.size
         v = V[:, size]
         before, beta = (V[:, size - 1], float(self.coupling[0, 0].real)) if self.reach else (v, 0.0)
-        odd: Array | None = None
-        cancelled = max(1e-6, 100 * self.eps)
+        length = 1.0
+        if self.paired:
+            # the waiting vector has just been orthogonalised
+            self.sound, self.rest = size, 0
         try:
             for j in range(size, min(size + count, self.capacity - 1)):
                 w = apply(v, v)
@@ -67,44 +78,82 @@ class Recurrence(Waiting):
                 self.size, self.reach = j + 1, 1
                 self.products += 1
                 self.lowest = min(self.lowest, alpha)
-                if abs(alpha) > self.radius:
-                    self.radius = abs(alpha)
+                self.radius = max(self.radius, abs(alpha))
                 length = norm(w)
-                if not loose or length <= 1e-3 * self.radius:
-                    columns = V[:, : j + 1]
-                    c = coefficients(1.0, columns, w, trans=self.trans)
-                    gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
-                    length = norm(w)
-                    if self.length(c) > cancelled * length or length <= 10 * self.eps * self.radius:
-                        odd = w
-                        break
+                if self.loose and self.rest > 0 and length > 1e-3 * self.radius:
+                    self.rest -= 1
+                else:
+                    length = self._reorthogonalise(w, length)
+                if length <= 0:
+                    break
                 before, v, beta = v, V[:, j + 1], length
                 np.multiply(w, 1 / length, out=v)
         finally:
             # also after an interrupt
             if self.size > size:
                 self.coupling = np.array([[beta]])
-        if odd is not None:
+        self._conclude(w, length)
+
+    def _conclude(self, w: Array, length: float) -> None:
+        """After the last step, which left w with this length: leave the basis semi-orthogonal."""
+        if length == LOST:
+            self._discard()
+        elif length == 0:
             self.width = 0
-            self._wait(odd, odd, self.radius)
-        elif loose:
+            self._wait(w, w, self.radius)
+        elif self.loose and not self.paired:
             self._tighten()
 
+    def _reorthogonalise(self, w: Array, length: float) -> float:
+        """Orthogonalise w, of this length, against V in place; the length that is left, 0 if that is next to nothing.
+
+        `LOST` if semi-orthogonality was lost before. It is called for two vectors in a row, as the recurrence would
+        bring back what only one of them has lost.
+        """
+        columns = self.V[:, : self.size]
+        c = self.coefficients(1.0, columns, w, trans=self.trans)
+        self.gemv(-1.0, columns, c, 1.0, w, overwrite_y=1)
+        lost, left = float(self.length(c)), float(self.norm(w))
+        if self.loose and not self.paired:
+            self._pace(lost / max(length, TINY))
+            if lost > self.eps**DISCARD_EXPONENT * length:
+                return LOST
+        self.paired, self.rest = not self.paired, self.period if self.paired else 0
+        if self.rest:
+            self.sound = self.size
+        return left if lost <= max(1e-6, 100 * self.eps) * left and left > 10 * self.eps * self.radius else 0.0
+
+    def _pace(self, lost: float) -> None:
+        """Choose how many steps to make without reorthogonalisation, by what `period` of them have lost.
+
+        Orthogonality is lost at the rate at which Ritz values converge (Paige 1971), hence geometrically.
+        """
+        least = LEAST_LOSS * self.eps
+        digits = math.log(self.eps ** (PERIOD_EXPONENT - 1) / LEAST_LOSS) / math.log(max(lost / least, 2.0))
+        self.period = max(1, min(int(digits * (self.period + 1)), 2 * self.period + 1))
+
     def _tighten(self) -> None:
-        """Check semi-orthogonality of the waiting vector; once it is lost, reorthogonalise in every step."""
-        j, V = self.size, self.V
-        c = self.coefficients(1.0, V[:, :j], V[:, j], trans=self.trans)
-        apart = float(np.abs(c).max())
-        if apart <= self.eps**REORTHOGONALISE_EXPONENT:
-            self.sound = j
+        """Check semi-orthogonality of the waiting vector, and restore it."""
+        c = self.coefficients(1.0, self.V[:, : self.size], self.V[:, self.size], trans=self.trans)
+        lost = float(self.length(c))
+        if lost <= self.eps**REORTHOGONALISE_EXPONENT:
             return
-        self.loose = False
-        if apart > self.eps**DISCARD_EXPONENT:
-            # the steps since the last check are discarded, as their vectors have components in the basis
-            self.size, self.reach = self.sound, min(self.sound, 1)
-            self.coupling = self.H[self.sound : self.sound + 1, self.sound - self.reach : self.sound].copy()
+        self.period //= 2
+        if lost > self.eps**DISCARD_EXPONENT:
+            self._discard()
+        else:
+            self._wait_again()
+
+    def _discard(self) -> None:
+        """Take back the steps since the basis was sound, as their vectors have components in it."""
+        self.size, self.reach = self.sound, min(self.sound, 1)
+        self.coupling = self.H[self.sound : self.sound + 1, self.sound - self.reach : self.sound].copy()
+        self._wait_again()
+
+    def _wait_again(self) -> None:
+        """Orthogonalise the waiting vector."""
         beta, self.width = self.coupling, 0
-        w = V[:, self.size].copy()
+        w = self.V[:, self.size].copy()
         self._wait(w, w, 0.0)
         self.coupling = beta
 

@@ -12,21 +12,15 @@ import numpy as np
 from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
-from ..probe import outside, unless_converged, unseen_distance
 from ..setup import Setup
 from ..subspace import Slack, SubspaceIteration
 from .basis import CONTINUED_ROOM, Basis
+from .complement import Complement
 from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
 # less than to orthogonalise.
 EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
-
-# A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
-# spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
-MIN_PROBE_STEPS = 12
-# A probe makes at most this multiple of the basis size in products.
-MAX_PROBE_BASES = 20
 
 # Columns of the basis for each vector of a start whose residuals have as many directions.
 START_ROOM = 4
@@ -43,6 +37,8 @@ MAX_IDLE = 50
 # Projections without a tenth less error after which the search is given up: eight digits at that rate would take about
 # the default limit of steps.
 MAX_STAGNATING = 500
+# A space of up to this many dimensions is searched as a whole after this multiple of them in products without that.
+WHOLE_N, WHOLE_PRODUCTS = 1000, 10
 
 # At most this many vectors beyond the k wanted ones are kept for a later solve.
 MAX_SPARE_VECTORS = 5
@@ -68,8 +64,8 @@ class ThickRestart(SubspaceIteration):
             self.basis.known = setup.lowest
         self.advances = 0
         self.max_products = setup.max_products
-        # projections in a row that rounding alone has changed, the least error so far, and when it was reached
-        self.idle, self.best = 0, (math.inf, 0)
+        # projections in a row that rounding alone has changed; the least error so far, at which projection and product
+        self.idle, self.best = 0, (math.inf, 0, 0)
         self.check_cost = _check_cost(self.transform.n, self.k, sparse=self.products.A.kind == "sparse")
         # is the start to come what an interrupted run had?
         self.continued = setup.continued
@@ -79,6 +75,8 @@ class ThickRestart(SubspaceIteration):
         self.goal: float | None = None
         self.angle: float | None = None
         self.trace = (0, math.inf)
+        # the largest error of the wanted pairs after how many products, for all projections so far
+        self.path: list[tuple[int, float]] = []
         # at how many products the images B q of the waiting block were computed, these, and the norm of the first
         self._waiting = (-1, np.zeros((0, 0)), 0.0)
         # for each pair ‖B x‖, and its value when that was computed
@@ -95,10 +93,9 @@ class ThickRestart(SubspaceIteration):
     def aim(self, goal: float | None, angle: float | None) -> None:
         """Let this residual, or this sine, be the goal."""
         self.goal, self.angle = goal, angle
-        self.best = math.inf, self.advances
-        # several vectors are orthogonal only because the basis is
+        self.best = math.inf, self.advances, self.basis.products
         least = min((tol for tol in (goal, angle) if tol is not None), default=0.0)
-        self.basis.loose = self.blind and self.k == 1 and least >= self.basis.eps**0.55
+        self.basis.loose = self.blind and least >= self.basis.eps**0.55
 
     def neglect(self, tol: float) -> None:
         """Do not pursue components of the residuals of a start that are this small relative to its values."""
@@ -109,7 +106,7 @@ class ThickRestart(SubspaceIteration):
         if self.companions and self.basis.products == 0:
             joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
             X = np.column_stack([X, *joining])
-        self.advances, self.best = 0, (math.inf, 0)
+        self.advances, self.best = 0, (math.inf, 0, self.basis.products)
         self.keep_given()
         self.basis.start(X)
         self.advance()
@@ -122,6 +119,8 @@ class ThickRestart(SubspaceIteration):
 
     def advance(self) -> None:
         """Expand the basis by some products, then Rayleigh–Ritz."""
+        if self._is_idle():
+            self._widen()
         basis = self.basis
         count = max(self._stride(), self.k - basis.size)
         while count > 0:
@@ -131,6 +130,20 @@ class ThickRestart(SubspaceIteration):
                 break
             count -= basis.grow(count)
         self._rayleigh_ritz()
+
+    def _is_idle(self) -> bool:
+        """Have products that could fill a small space many times not helped?"""
+        dimension = self.transform.dimension
+        made = self.basis.products - self.best[2]
+        return self.basis.capacity < dimension <= WHOLE_N and made > WHOLE_PRODUCTS * max(dimension, SMALL_N)
+
+    def _widen(self) -> None:
+        """Go on with a basis of the whole space: where rounding is in the way, restarts do not reach what it does."""
+        before, X = self.basis, self.vectors(self.k)
+        self.keep_given()
+        self.basis = Basis(self.transform, self.transform.dimension, self.target, before.rng)
+        self.basis.known, self.basis.products = before.known, before.products
+        self.basis.start(X)
 
     def _stride(self) -> int:
         """How many products to make before the next projection, which costs as much as a few products at small n.
@@ -178,9 +191,10 @@ class ThickRestart(SubspaceIteration):
         # the next value shows the gap, which a goal in terms of angles is relative to
         self.values, self.S, self.errors = basis.ritz(self.k + (self.k > 1 or self.angle is not None))
         worst = float(self.errors[: self.k].max(initial=0.0))
+        self.path.append((basis.products, worst if self.values.size >= self.k else math.inf))
         self.idle = self.idle + 1 if worst <= basis.eps * basis.radius and self.values.size >= self.k else 0
         if worst < 0.9 * self.best[0]:
-            self.best = worst, self.advances
+            self.best = worst, self.advances, basis.products
         if self.transform.direct:
             self.scale = self.scale.moved(basis.shift, basis.radius)
 
@@ -269,46 +283,13 @@ class ThickRestart(SubspaceIteration):
         return np.asarray(np.maximum(found - high, low - found) - self.errors[:count].max(initial=0.0))
 
     def look(self, slack: Slack) -> bool | None:
-        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?
-
-        No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm
-        and what so few steps may not have seen, until it has made as many products as a search from a random vector, or
-        beside a given start has converged.
-        """
-        basis, k = self.basis, self.k
-        if basis.complete:
+        """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?"""
+        if self.basis.complete:
             return False
-        low, high = self.target.window(self.values[:k])
-        known = outside(self.values[:k], low - slack.low, high + slack.high)
-        self.best = math.inf, 0
+        self.best = math.inf, 0, self.basis.products
         self.keep_given()
         with self._monitored():
-            basis.restart(self.values[:k], self.S[:, :k], couple=False)
-            start = basis.products
-            for _ in self.unrecorded():
-                # the vectors of another copy of a known value mix with the known ones: only a count tells
-                if outside(self.values, low - slack.low, high + slack.high) > known:
-                    return True
-                if self._decided(start, low, high, slack):
-                    return False
-                if basis.products - start >= MAX_PROBE_BASES * basis.capacity:
-                    break
-        return None
-
-    def _decided(self, start: int, low: float, high: float, slack: Slack) -> bool:
-        """Has a probe that began after `start` products shown that nothing more wanted is left?"""
-        rest, errors, steps = self.values[self.k :], self.errors, self.basis.products - start
-        unseen = unseen_distance(steps, self.transform.n, float(rest.max() - rest.min()))
-        if self.blind:
-            doubt = reach = np.maximum(errors, unseen) if steps < start else errors
-        else:
-            doubt, reach = unless_converged(self.values, errors, self.basis.eps**0.5, unseen)
-        # what the probe is about to find may be among the first k, where the residuals of the known pairs vanish
-        first = np.flatnonzero(errors[: self.k] > min(slack)).tolist()
-        above, below = [*first, self.k + int(np.argmax(rest))], [*first, self.k + int(np.argmin(rest))]
-        more = ((self.values + reach > high) & (doubt > slack.high))[above].any()
-        less = ((self.values - reach < low) & (doubt > slack.low))[below].any()
-        return bool(self.basis.complete or (steps >= MIN_PROBE_STEPS and not (more or less)))
+            return Complement(self, slack).look()
 
     @contextmanager
     def _monitored(self) -> Iterator[None]:

@@ -42,10 +42,13 @@ class Waiting:
         # of coefficients, which every process has
         self.length: Any = local_products(dtype).norm
         self.size = self.width = self.reach = 0
+        # is the waiting vector, but not the one before it, known to be orthogonal to all others?
+        self.paired = False
         self.coupling: Array = np.zeros((0, 0), np.result_type(dtype, np.float64))
 
     def _wait(self, w: Array, d: Array, scale: float, floors: Array | None = None) -> None:
         """Orthonormalise w (with dual d) against V and let it wait; on breakdown continue with a random vector."""
+        self.paired = True
         room = self.transform.dimension - self.size
         if w.ndim == 1 and room > 0:
             norm, d = self._clean(w, d)
@@ -121,7 +124,7 @@ class Waiting:
 
     def scatter(self) -> None:
         """Replace the waiting block by a random vector orthonormal to V, without coupling."""
-        self.width, self.Q_dual = 0, []
+        self.width, self.Q_dual, self.paired = 0, [], True
         for _ in range(BREAKDOWN_TRIALS):
             x = random_vector(self.transform, self.rng)
             w, d = (column[:, 0].copy() for column in self.transform.enter(x[:, None]))

@@ -1,0 +1,132 @@
+"""The complement of the pairs that a Krylov search has found: does it hold anything that is more wanted?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...linalg.lanczos import PlainLanczos
+from ...problem.start import random_vector
+from ...system.processes import agreed
+from ...typing import Array
+from ..probe import outside, unless_converged, unseen_distance
+from ..subspace import Slack
+
+if TYPE_CHECKING:
+    from .thick_restart import ThickRestart
+
+# A probe is not decided before this many products: a random vector has its Rayleigh quotient in the middle of the
+# spectrum, and by the bound of Kuczyński and Woźniakowski as many steps see a value that is half the width away.
+MIN_PROBE_STEPS = 12
+# A probe makes at most this multiple of the basis size in products.
+MAX_PROBE_BASES = 20
+# A value that the search has told from its neighbour, its residual norm below this fraction of their distance, is seen
+# by a probe of as many products, except for one random start in about as many.
+RESOLVED_FRACTION = 1e-4
+# From this n on a probe begins with plain Lanczos, which in a small space has little time to forget rounding errors.
+PLAIN_N = 200
+# The Ritz values of plain Lanczos are computed every time that it has grown by this fraction.
+CHECK_FRACTION = 0.125
+
+
+class Complement:
+    """The complement of the k pairs of a search: `look` tells if a pair in it is more wanted by over `slack`.
+
+    No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm and
+    what so few steps may not have seen. Beside a random start that is nothing after as many products as the search took
+    to resolve its own pairs; beside a given one the probe must converge.
+    """
+
+    def __init__(self, search: ThickRestart, slack: Slack) -> None:
+        self.search, self.slack = search, slack
+        self.low, self.high = search.target.window(search.values[: search.k])
+        # how many products the search has made
+        self.before = search.basis.products
+
+    def look(self) -> bool | None:
+        """Is there a further pair, which the basis then contains? None if many steps did not decide it."""
+        transform = self.search.transform
+        empty = transform.single and transform.n >= PLAIN_N and self._seen() is False
+        return False if empty else self._searched()
+
+    def _seen(self) -> bool | None:
+        """Does plain Lanczos, which keeps no basis, see a further pair? None if many steps did not decide it."""
+        process = self._process()
+        limit, following = MAX_PROBE_BASES * self.search.basis.capacity, MIN_PROBE_STEPS
+        while process.steps < limit:
+            while process.steps < following and not process.exhausted:
+                process.extend()
+            self.search.basis.products = self.before + process.steps
+            ends, errors = _ends(process)
+            if outside(ends, self.low - self.slack.low, self.high + self.slack.high):
+                return True
+            if process.exhausted or self._decided(ends, errors, process.steps, [1], [0]):
+                return False
+            following += max(MIN_PROBE_STEPS // 2, int(CHECK_FRACTION * following))
+        return None
+
+    def _process(self) -> PlainLanczos:
+        """Plain Lanczos from a random vector; every vector is orthogonalised against the pairs."""
+        basis, transform = self.search.basis, self.search.transform
+        U = np.asfortranarray(basis.vectors(self.search.S[:, : self.search.k]))
+
+        def deflated(w: Array) -> Array:
+            c = basis.coefficients(1.0, U, w, trans=basis.trans)
+            return np.asarray(basis.gemv(-1.0, U, c, 1.0, w, overwrite_y=1))
+
+        x = transform.enter(random_vector(transform, basis.rng)[:, None])[0][:, 0].copy()
+        return PlainLanczos(lambda v: transform.apply(v, v), deflated(deflated(x)), deflated)
+
+    def _searched(self) -> bool | None:
+        """The same in the basis of the search, which then contains what is found."""
+        search, basis, k = self.search, self.search.basis, self.search.k
+        known = outside(search.values[:k], self.low - self.slack.low, self.high + self.slack.high)
+        # the residuals of the pairs couple them to the rest
+        basis.loose = False
+        basis.restart(search.values[:k], search.S[:, :k], couple=False)
+        start = basis.products
+        for _ in search.unrecorded():
+            # the vectors of another copy of a known value mix with the known ones: only a count tells
+            if outside(search.values, self.low - self.slack.low, self.high + self.slack.high) > known:
+                return True
+            rest, steps = search.values[k:], basis.products - start
+            # what the probe is about to find may be among the first k, where the residuals of the known pairs vanish
+            first = np.flatnonzero(search.errors[:k] > min(self.slack)).tolist()
+            above, below = [*first, k + int(np.argmax(rest))], [*first, k + int(np.argmin(rest))]
+            if basis.complete or self._decided(search.values, search.errors, steps, above, below):
+                return False
+            if steps >= MAX_PROBE_BASES * basis.capacity:
+                break
+        return None
+
+    def _decided(self, values: Array, errors: Array, steps: int, above: list[int], below: list[int]) -> bool:
+        """Do the Ritz values in the places `above` and `below` show that nothing more wanted is left?"""
+        search, slack = self.search, self.slack
+        top, bottom = float(values[above[-1]]), float(values[below[-1]])
+        unseen = unseen_distance(steps, search.transform.n, top - bottom)
+        if search.blind:
+            gap = min(self.high - top, bottom - self.low)
+            doubt = reach = errors if steps >= self._resolving(gap) else np.maximum(errors, unseen)
+        else:
+            doubt, reach = unless_converged(values, errors, search.basis.eps**0.5, unseen)
+        more = ((values + reach > self.high) & (doubt > slack.high))[above].any()
+        less = ((values - reach < self.low) & (doubt > slack.low))[below].any()
+        return bool(steps >= MIN_PROBE_STEPS and not (more or less))
+
+    def _resolving(self, gap: float) -> int:
+        """How many products the search took to tell its pairs from a value at the distance `gap`."""
+        path, following = self.search.path, self.before
+        for products, error in reversed(path):
+            if not error <= RESOLVED_FRACTION * gap:
+                break
+            following = products
+        return following
+
+
+def _ends(process: PlainLanczos) -> tuple[Array, Array]:
+    """The least and the largest Ritz value, and their residual norms."""
+    places = (0, process.steps - 1)
+    pairs = agreed(tuple(process.ritz(place, place) for place in places))
+    values = np.array([float(values[0]) for values, _ in pairs])
+    return values, process.beta[-1] * np.array([abs(float(S[-1, 0])) for _, S in pairs])
