@@ -28,7 +28,7 @@ help:
 	@echo "make goldens      do the results differ from those of a commit? (BASE=commit, otherwise HEAD)"
 	@echo "make fuzz         search for wrong answers, crashes and hangs (SECONDS=1200, SEED=0)"
 	@echo "make hostile      do 2,000 damaged files all end in an answer or in one sentence? (SEED=number, otherwise 0)"
-	@echo "make mpi          PETSc, petsc4py and mpi4py in .venv-mpi (Debian 12 or 13, as root; some minutes)"
+	@echo "make mpi          PETSc, petsc4py and mpi4py in .venv-mpi (Debian 12 or 13, as root; 5 to 15 minutes on 12)"
 	@echo "make test-mpi     the tests on 1, 2 and 3 processes"
 	@echo "make package      wheel and sdist in dist/, installed into an empty environment where README is executed"
 	@echo "make clean        remove the virtual environment and the output"

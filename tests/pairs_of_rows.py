@@ -70,3 +70,13 @@ def body(N):
         sp.csr_array(sp.coo_array((np.tile(element.ravel(), len(cells)), (rows, columns)), shape=(n, n)))
         for element in (Ke, Me)
     )
+
+
+def magnetic(m, phase=0.02):
+    """The Hermitian pair of a particle on m × m points in a magnetic field; both matrices have complex entries."""
+    off, phases = np.ones(m - 1), sp.diags_array(np.exp(1j * phase * np.arange(m)))
+    up = sp.diags_array(off, offsets=1, shape=(m, m))
+    hops = sp.kron(up, phases) + sp.kron(sp.eye_array(m), up)
+    neighbours = hops + hops.conj().T
+    unit = sp.eye_array(m * m)
+    return sp.csr_array(4 * unit - neighbours), sp.csr_array(unit + 0.1 * neighbours)

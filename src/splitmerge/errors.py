@@ -14,6 +14,10 @@ class NotPositiveDefinite(ValueError):
     indefinite: bool = False
 
 
+class NotFactorised(ValueError):
+    """The library that holds a matrix has no factorisation of it with an inertia count."""
+
+
 class OutOfTime(Exception):
     """The time that a stopping rule allows ran out in the middle of a step; the driver turns it into that reason."""
 

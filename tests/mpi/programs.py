@@ -85,7 +85,7 @@ def report(sol, K, M, **more):
     for value, u in zip(sol.eigenvalues, vectors, strict=True):
         u.copy(Mu) if M is None else M.mult(u, Mu)
         K.mult(u, r)
-        lengths.append(u.dot(Mu))
+        lengths.append(float(np.real(u.dot(Mu))))
         r.axpy(-value, Mu)
         residuals.append(r.norm() / max(abs(value) * Mu.norm(), 1e-300))
     everywhere = COMM.tompi4py().allgather((sol.eigenvalues.tolist(), sol.steps, str(sol.verdict), sol.reason.name))

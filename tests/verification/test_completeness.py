@@ -106,6 +106,21 @@ def test_a_count_that_was_asked_for_and_not_made_is_told(start, monkeypatch):
     assert sol.counts.monitoring.A_products > 0
 
 
+def test_a_count_that_does_not_fit_is_tried_once_and_told_with_its_figures(monkeypatch):
+    tried = []
+
+    def refused(K, what):
+        tried.append(what)
+        raise MemoryError(f"the factorisation of {what} takes 3 GiB, and 2 GiB are free; do without")
+
+    monkeypatch.setattr("splitmerge.verification.inertia.check_fits", refused)
+    A = sm.gallery.grid_laplacian((20, 30))[0]
+    sol = sm.solve(A, k=1, certify=True, method=sm.Accelerated(), rng=0)
+    assert sol.verdict == "probed"
+    assert tried == ["A − τB"]
+    assert sol.verdict.why.endswith("was not made: the factorisation of A − τB takes 3 GiB, and 2 GiB are free")
+
+
 @pytest.mark.parametrize("seed", [0, 2, 11])
 def test_deflation_that_skips_an_eigenvalue_is_noticed(seed):
     """Lanczos for one pair after the other passes by eigenvalues that are tiny relative to the deflated ones."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # PETSc, petsc4py and mpi4py in a virtual environment (its path is the argument), on Debian 12 or 13 as root.
-# Debian 12 has a petsc4py that was compiled for NumPy 1, so it is compiled again; that takes some minutes.
+# Debian 12 has a petsc4py that was compiled for NumPy 1, so it is compiled again; that takes 5 to 15 minutes.
 set -euo pipefail
 venv=$1
 python=${PYTHON:-python3}
@@ -11,7 +11,7 @@ export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
 install() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
 if [ "${VERSION_ID:-0}" -ge 13 ]; then
-    install python3-petsc4py python3-venv openmpi-bin
+    install python3-petsc4py python3-mpi4py python3-venv openmpi-bin
     python3 -m venv --clear --system-site-packages "$venv"
 else
     install libpetsc-real-dev openmpi-bin gcc libc6-dev
@@ -22,6 +22,7 @@ export PETSC_DIR
 PETSC_DIR=$(find /usr/lib/petscdir -maxdepth 2 -name '*-real' | sort | tail -1)
 if [ "${VERSION_ID:-0}" -lt 13 ]; then
     "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps petsc4py==3.18.5
+    "$venv/bin/python" -m pip install --quiet mpi4py
 fi
 # SLEPc is for the benchmarks only
 if [ -n "${WITH_SLEPC:-}" ] && [ "${VERSION_ID:-0}" -lt 13 ]; then
@@ -29,8 +30,6 @@ if [ -n "${WITH_SLEPC:-}" ] && [ "${VERSION_ID:-0}" -lt 13 ]; then
     SLEPC_DIR=$(find /usr/lib/slepcdir -maxdepth 2 -name '*-real' | sort | tail -1) \
         "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps slepc4py==3.18.2
 fi
-# Debian 13 has it
-"$venv/bin/python" -c 'import mpi4py' 2>/dev/null || "$venv/bin/python" -m pip install --quiet mpi4py
 "$venv/bin/python" -m pip install --quiet --editable . pytest "setuptools>=77"
 # petsc4py finds PETSc by these variables
 printf 'PETSC_DIR=%s\n' "$PETSC_DIR" >"$venv/petsc.env"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from petsc4py import PETSc
 
+from ..errors import NotFactorised
 from ..linalg.reductions import norm, random_vector
 from ..system.memory import free_memory
-from ..system.processes import current
 from ..typing import Array
 
+COMPLEX_BUILD = np.dtype(PETSc.ScalarType).kind == "c"
+NO_COUNTS = "this PETSc was built for complex numbers, for which MUMPS has no LDLᴴ factorisation with an inertia count"
 # Percentages by which MUMPS's estimate of its workspace is increased, one attempt after the other.
 WORKSPACE_PERCENTAGES = (35, 100, 300)
 # INFOG(1) of MUMPS: the workspace was too small; the allowed or the available memory does not suffice.
@@ -19,8 +22,55 @@ WORKSPACE_TOO_SMALL, TOO_LITTLE_MEMORY = (-8, -9, -11, -12, -14, -15, -20), (-13
 SINGULAR = (-6, -10)
 # The factors may take this fraction of the free memory of a machine.
 MEMORY_FRACTION = 0.8
+# Bytes in which MUMPS counts.
+MEGABYTE = 10**6
 # Units of rounding by which a solve with a random right-hand side may miss it before it is refined.
 ACCURATE_UNITS = 100
+
+
+class Share(NamedTuple):
+    """The free bytes of a machine, and how many of all processes share them."""
+
+    free: float
+    sharing: int
+    processes: int
+
+    @property
+    def allowed(self) -> float:
+        """The bytes that each process may use."""
+        return MEMORY_FRACTION * self.free / self.sharing
+
+    @property
+    def megabytes(self) -> int:
+        """The same for MUMPS; 0, which is no limit, if it is not known how much is free."""
+        return max(int(self.allowed / MEGABYTE), 1) if math.isfinite(self.free) else 0
+
+
+class Estimate(NamedTuple):
+    """The bytes that a factorisation takes on all processes and on the one with most, and what each may use."""
+
+    total: float
+    most: float
+    share: Share
+
+    def text(self) -> str:
+        """What is needed, and what is allowed."""
+        share, several = self.share, self.share.processes > 1
+        takes = "takes" if self.most > share.allowed else "takes more than"
+        needed = f"a factorisation by MUMPS {takes} {_gib(self.total)}"
+        if several:
+            needed += f" in all and {_gib(self.most)} on one of {share.processes} processes"
+        if not math.isfinite(share.free):
+            return f"{needed}, which could not be allocated"
+        user, divided = " by each" if several else "", f", divided by {share.sharing}" if share.sharing > 1 else ""
+        return (
+            f"{needed}, and {_gib(share.allowed)} may be used{user}: {100 * MEMORY_FRACTION:.0f} % of the "
+            f"{_gib(share.free)} that are free{divided}"
+        )
+
+
+def _gib(count: float) -> str:
+    return f"{count / 2**30:.3g} GiB"
 
 
 class MumpsFactor:
@@ -32,16 +82,14 @@ class MumpsFactor:
     backward_error = 1.0
 
     def __init__(self, K: Any) -> None:
+        if COMPLEX_BUILD:
+            raise NotFactorised(
+                f"{NO_COUNTS}; use a build for real numbers, or which='largest', or which='smallest' with LOBPCG"
+            )
         self.K = K
         K.setOption(PETSc.Mat.Option.SYMMETRIC, True)
-        for percentage in WORKSPACE_PERCENTAGES:
-            self.pc, factor = _factorised(K, percentage)
-            status = factor.getMumpsInfog(1)
-            if status not in WORKSPACE_TOO_SMALL:
-                break
-        if status < 0:
-            _refuse(status, factor)
-        self.negative, zero, _ = factor.getInertia()
+        self.pc, self.estimate = _factorised(K, _share(K.getComm()))
+        self.negative, zero, _ = self.pc.getFactorMatrix().getInertia()
         if zero:
             raise ZeroDivisionError
         self.right, self.left = K.createVecs()
@@ -68,15 +116,46 @@ class MumpsFactor:
     def _times(self, x: Array) -> Array:
         return self._applied(self.K.mult, x)
 
+    def _solved(self, b: Array) -> Array:
+        try:
+            return self._applied(self.pc.apply, b)
+        except PETSc.Error:
+            # the workspace of a solve is allocated by each of them
+            factor = self.pc.getFactorMatrix()
+            if factor.getMumpsInfog(1) in TOO_LITTLE_MEMORY:
+                raise _failure(factor, self.estimate) from None
+            raise
+
     def solve(self, b: Array) -> Array:
         """K⁻¹b."""
         b = np.ascontiguousarray(b)
-        w = self._applied(self.pc.apply, b)
-        return w + self._applied(self.pc.apply, b - self._times(w)) if self.refined else w
+        w = self._solved(b)
+        return w + self._solved(b - self._times(w)) if self.refined else w
 
 
-def _factorised(K: Any, percentage: int) -> tuple[Any, Any]:
-    """The factorisation as a PETSc preconditioner, and the factor itself."""
+def _factorised(K: Any, share: Share) -> tuple[Any, Estimate]:
+    """The factorisation as a PETSc preconditioner, and what MUMPS has estimated at first."""
+    estimate = pc = None
+    for percentage in WORKSPACE_PERCENTAGES:
+        if pc is not None:
+            # its memory is needed now
+            pc.destroy()
+        pc = _attempt(K, percentage, share)
+        factor = pc.getFactorMatrix()
+        if estimate is None:
+            # further ones have the larger workspace in them
+            estimate = Estimate(factor.getMumpsInfog(17) * MEGABYTE, factor.getMumpsInfog(16) * MEGABYTE, share)
+        status = factor.getMumpsInfog(1)
+        if status >= 0:
+            return pc, estimate
+        if status not in WORKSPACE_TOO_SMALL:
+            break
+    assert estimate is not None
+    raise _failure(factor, estimate)
+
+
+def _attempt(K: Any, percentage: int, share: Share) -> Any:
+    """A factorisation, which may have failed."""
     pc = PETSc.PC().create(K.getComm())
     pc.setOperators(K)
     pc.setType("cholesky")
@@ -84,39 +163,28 @@ def _factorised(K: Any, percentage: int) -> tuple[Any, Any]:
     pc.setFactorSetUpSolverType()
     factor = pc.getFactorMatrix()
     # the whole inertia (not without that of a root that ScaLAPACK factorises), zero pivots, workspace, memory
-    for option, value in ((13, 1), (24, 1), (14, percentage), (23, _megabytes(K.getComm()))):
+    for option, value in ((13, 1), (24, 1), (14, percentage), (23, share.megabytes)):
         factor.setMumpsIcntl(option, value)
     pc.setUp()
-    return pc, factor
+    return pc
 
 
-def _megabytes(comm: Any) -> int:
-    """What each process may use: its share of the free memory of the machine; 0 if that is not known."""
-    free = free_memory()
-    if not np.isfinite(free):
-        return 0
-    machine = comm.tompi4py().Split_type(_shared_memory())
-    share = max(int(MEMORY_FRACTION * free / machine.size / 2**20), 1)
-    machine.Free()
-    return share
-
-
-def _shared_memory() -> int:
+def _share(comm: Any) -> Share:
+    """The smallest share of a process, so that all of them are given the same."""
     from mpi4py import MPI
 
-    return int(MPI.COMM_TYPE_SHARED)
+    everyone = comm.tompi4py()
+    machine = everyone.Split_type(MPI.COMM_TYPE_SHARED)
+    shares = everyone.allgather((free_memory(), machine.size))
+    machine.Free()
+    return min((Share(free, sharing, everyone.size) for free, sharing in shares), key=lambda share: share.allowed)
 
 
-def _refuse(status: int, factor: Any) -> None:
-    """Raise what the status of MUMPS means."""
+def _failure(factor: Any, estimate: Estimate) -> Exception:
+    """What the status of MUMPS means."""
+    status = factor.getMumpsInfog(1)
     if status in SINGULAR:
-        raise ZeroDivisionError
+        return ZeroDivisionError()
     if status in TOO_LITTLE_MEMORY or status in WORKSPACE_TOO_SMALL:
-        processes = current()
-        count = 1 if processes is None else getattr(processes, "size", 1)
-        raise MemoryError(
-            f"the factorisation of A − σB takes {factor.getMumpsInfog(17) / 1024:.2g} GiB in all and up to "
-            f"{factor.getMumpsInfog(16) / 1024:.2g} GiB on one of {count} processes, and "
-            f"{free_memory() / 2**30:.2g} GiB are free; use more machines, or which='smallest' with MultiGrid()"
-        )
-    raise RuntimeError(f"MUMPS failed with INFOG(1) = {status} and INFOG(2) = {factor.getMumpsInfog(2)}")
+        return MemoryError(f"{estimate.text()}; use more machines, or which='smallest' with MultiGrid()")
+    return RuntimeError(f"MUMPS failed with INFOG(1) = {status} and INFOG(2) = {factor.getMumpsInfog(2)}")

@@ -16,7 +16,7 @@ from ..problem.operator import Operator, safe_scaling
 from ..problem.symmetry import tolerable
 from ..system.processes import current, everywhere
 from ..typing import Array
-from .factor import MumpsFactor
+from .factor import COMPLEX_BUILD, MumpsFactor
 from .multigrid import gamg
 
 DTYPE = np.dtype(PETSc.ScalarType)
@@ -160,19 +160,24 @@ def adapt(mat: Any, name: str) -> Operator:
         return _adapt_shell(mat, name)
     mat = mat if kind.endswith("qaij") or kind == "mpiaij" else mat.convert("aij")
     size = largest_entry(mat)
-    checks = math.isfinite(size) and kind not in SYMMETRIC_FORMATS
-    # of several processes, each knows about its own rows
-    symmetric = not checks or everywhere(bool(mat.isSymmetric(tolerable(size, DTYPE))))
-    asymmetry = 0.0 if symmetric else _asymmetry(mat)
+    # one triangle of a complex matrix may stand for Mᵀ = M
+    checks = math.isfinite(size) and (COMPLEX_BUILD or kind not in SYMMETRIC_FORMATS)
+    asymmetry = _asymmetry(mat) if checks and not _is_symmetric(mat, tolerable(size, DTYPE)) else 0.0
     check_values(size, asymmetry, DTYPE, name)
     scale = safe_scaling(size, DTYPE, 1)
     return operator_of(PetscEntries(mat, scale), size * scale, scale)
 
 
+def _is_symmetric(mat: Any, tol: float) -> bool:
+    """Is a real M symmetric? PETSc does not know whether a complex one is Hermitian in every format."""
+    # of several processes, each knows about its own rows
+    return not COMPLEX_BUILD and everywhere(bool(mat.isSymmetric(tol)))
+
+
 def _asymmetry(mat: Any) -> float:
     """max |M − Mᴴ|."""
     mirror = mat.transpose(PETSc.Mat())
-    if DTYPE.kind == "c":
+    if COMPLEX_BUILD:
         mirror.conjugate()
     mirror.axpy(-1.0, mat, structure=ANOTHER_PATTERN)
     return largest_entry(mirror)

@@ -26,6 +26,7 @@ from ..problem.target import Target
 from ..solvers import ConjugateGradient, InnerSolver
 from ..system.processes import everywhere
 from ..transforms import standard
+from .factor import COMPLEX_BUILD
 from .solver import EXACT_TOL, DistributedSolve, factored
 
 # The smallest of a pair up to this n are found by factorising A, of a larger one by LOBPCG and multigrid.
@@ -55,10 +56,11 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     """LOBPCG where it is asked for, or n is large; otherwise, and where it fails, shift-invert below the spectrum."""
     problem, pencil, opening = workspace.problem, workspace.pencil, len(workspace.decisions)
     asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
-    if not pencil.known or asked or (problem.method is None and pencil.n > FACTORISED_N):
+    large = COMPLEX_BUILD or pencil.n > FACTORISED_N
+    if not pencil.known or asked or (problem.method is None and large):
         yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
         del workspace.decisions[opening:]
-    if pencil.known and not asked:
+    if pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None):
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from petsc4py import PETSc
 
-from ..errors import NotPositiveDefinite
+from ..errors import NotFactorised, NotPositiveDefinite
 from ..linalg.cholesky import indefinite
 from ..problem.operator import Operator
 from ..problem.pencil import Pencil, counted
@@ -16,7 +16,7 @@ from ..problem.products import BSolver, Products
 from ..problem.start import random_vector
 from ..solvers import ConjugateGradient
 from ..typing import Array
-from .factor import MumpsFactor
+from .factor import COMPLEX_BUILD, NO_COUNTS, MumpsFactor
 
 # Relative residual of a solve that a Krylov method takes for exact.
 EXACT_TOL = 1e-13
@@ -38,7 +38,14 @@ class DistributedSolve:
             return ConjugateGradient(None, tol=EXACT_TOL).prepare(products)
         iterative = _Iterative(B)
         iterative.solve(random_vector(products, np.random.default_rng(0)), None, None)
-        return iterative if iterative.converged else factored(B)
+        if iterative.converged:
+            return iterative
+        if COMPLEX_BUILD:
+            raise NotFactorised(
+                f"a solve with B takes more than {MAX_STEPS} steps of conjugate gradients, and {NO_COUNTS}; give a "
+                f"preconditioner of B, or a method with inner=ConjugateGradient()"
+            )
+        return factored(B)
 
     def describe(self, pencil: Pencil | Products) -> str:
         """A noun phrase for `Solution.explain`."""

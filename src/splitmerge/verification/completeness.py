@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import OutOfTime
+from ..errors import NotFactorised, OutOfTime
 from ..methods.direct import Direct
 from ..methods.krylov.thick_restart import ThickRestart
 from ..methods.setup import COUNTED_N, Setup
@@ -72,6 +72,8 @@ class _Verification:
     early: bool = False
     # did the last probe end without a decision?
     undecided: bool = False
+    # why A − τB cannot be factorised, for any τ
+    refusal: str = ""
 
     def carry_out(self, X: Array) -> None:
         """Run, confirm, count or probe; again while a probe finds a further pair."""
@@ -177,12 +179,17 @@ class _Verification:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
         assert self.pairs is not None
         setup, k = self.setup, self.setup.k
-        if not setup.counts and not (iteration.companions and self._suspicious(iteration)):
+        if self.refusal or (not setup.counts and not (iteration.companions and self._suspicious(iteration))):
             return None
         following = None
         if iteration.values.size > k:
             following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))
-        return counted(setup, self.pairs, self.tol, following)
+        try:
+            return counted(setup, self.pairs, self.tol, following)
+        except (MemoryError, NotFactorised) as error:
+            # without the advice, which is for a solve that needs the factors
+            self.refusal = str(error).partition(";")[0] or "the memory does not suffice"
+            return None
 
     def _suspicious(self, iteration: SubspaceIteration) -> bool:
         """Is a count worth its time after a search from two random vectors?
@@ -209,15 +216,20 @@ class _Verification:
         assert self.pairs is not None
         if self.reason.converged and self.pairs.values.size != self.setup.k:
             self.reason = Reason.EXHAUSTED
-        verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted, asked=self.certify)
-        if verdict == "probed" and (self.early or self.undecided):
+        verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted)
+        searched = verdict == "probed"
+        if searched and (self.early or self.undecided):
             verdict = EARLY if self.early else UNDECIDED
+        if searched and self.certify:
+            verdict = Verdict(verdict, f"{verdict.why}; the inertia count that was asked for {self._uncounted()}")
         return Verified(self.pairs, self.reason, verdict)
 
+    def _uncounted(self) -> str:
+        """Why there is no count."""
+        return f"was not made: {self.refusal}" if self.refusal else "could not be made for rounding"
 
-def _verdict(
-    run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | Literal["cut"] | None, *, asked: bool
-) -> Verdict:
+
+def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | Literal["cut"] | None) -> Verdict:
     if setup.survey is not None:
         return _surveyed(setup.survey, pairs.values.size, reason)
     if isinstance(run.iteration, Direct):
@@ -233,8 +245,6 @@ def _verdict(
         why = TWO_STARTS.why
     if probes:
         why = _probed(probes)
-    if asked:
-        why += "; the inertia count that was asked for could not be made, for rounding or for memory"
     return Verdict("probed", why)
 
 

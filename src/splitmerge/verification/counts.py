@@ -39,7 +39,7 @@ class Side(NamedTuple):
 
 
 def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> bool | Literal["cut"] | None:
-    """Are the pairs all the wanted ones? None if rounding or memory does not allow the counts to tell.
+    """Are the pairs all the wanted ones? None if rounding does not allow the counts to tell.
 
     "cut": they are, but for which of a cluster of close eigenvalues the last ones are. `following` estimates the next
     eigenvalue of a dense pair, if there is an estimate.

@@ -83,10 +83,11 @@ def _factor(setup: Setup) -> object:
 
 
 def count_below(products: Products, tau: float, known: object = None, widening: float = 1.0) -> int | None:
-    """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell, or does not fit.
+    """How many eigenvalues of (A, B) lie below τ; None when the factorisation cannot tell.
 
-    `known` is the factor of a matrix of about the same pattern, if there is one. Factors whose backward error exceeds
-    `widening` times the `resolution` may have other signs than the eigenvalues that are that close to τ.
+    MemoryError or `NotFactorised` where there are no factors, as there would be none for another τ. `known` is the
+    factor of a matrix of about the same pattern, if there is one. Factors whose backward error exceeds `widening` times
+    the `resolution` may have other signs than the eigenvalues that are that close to τ.
     """
     K = plus(products.A, -tau, products.B)
     try:
@@ -95,7 +96,7 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
             check_fits(K, "A − τB")
         factor = counting_factor(K, known)
         return factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR * widening else None
-    except (ZeroDivisionError, MemoryError):
+    except ZeroDivisionError:
         return None
 
 

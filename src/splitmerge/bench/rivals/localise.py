@@ -45,7 +45,10 @@ class Guard(NamedTuple):
         # A is positive semidefinite, so an inertia count below zero gives no information
         if rho > self.tried / 2 or low <= 0:
             return self
-        below = count_below(products, low - products.scale.shift)
+        try:
+            below = count_below(products, low - products.scale.shift)
+        except MemoryError:
+            below = None
         alone = below is not None and products.n - below <= products.found.shape[1] + 1
         return Guard(low if alone else None, rho)
 
