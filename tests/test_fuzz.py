@@ -30,6 +30,9 @@ def test_campaign(chunk):
 
 
 FOUND = {
+    7010000471: "residuals that an inexact Minv leaves",
+    5080002110: "an interval whose end is below the errors of its pairs",
+    5090009071: "equal operators of a singular pencil",
     720001236: "a count whose rounding covers all values, in single precision",
     510002853: "LAPACK returned fewer pairs than it was asked for",
     510000616: "a shift for a singular pencil",

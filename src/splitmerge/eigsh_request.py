@@ -39,6 +39,8 @@ from .verification.decomposed import standing
 
 # Residuals up to this multiple of eps count as converged where all that rounding allows is asked for.
 ROUNDING_UNITS = 1000
+# A residual above this is left by given solves with M that are less exact than ours with its entries.
+INEXACT_RESIDUAL = 1e-10
 
 # The names of `solve` for those of SciPy.
 WHICH: dict[str, Which] = {"LM": "magnitude", "LA": "largest", "SA": "smallest", "BE": "ends"}
@@ -249,8 +251,9 @@ class Request:
             return looser.pairs()
         if solution.reason is Reason.INTERRUPTED:
             raise KeyboardInterrupt
-        values = solution.eigenvalues
-        return (values if back is None else back(values)), solution.eigenvectors
+        if self.Minv is not None and self.can_fall_back and solution.residuals.max() > max(self.tol, INEXACT_RESIDUAL):
+            return replace(self, Minv=None).pairs()
+        return (back or np.asarray)(solution.eigenvalues), solution.eigenvectors
 
     def loosened(self, solution: Solution) -> Request | None:
         """Go on, to a residual near rounding, from pairs that converged in the terms of their search.
@@ -265,7 +268,7 @@ class Request:
         """The exception, with the pairs whose residuals are small enough or as small as rounding lets them be."""
         floor = 4 * math.sqrt(self.n) * float(np.finfo(solution.eigenvectors.dtype).eps)
         done = solution.residuals <= max(self.tolerance, floor)
-        values = solution.eigenvalues if back is None else back(solution.eigenvalues)
+        values = (back or np.asarray)(solution.eigenvalues)
         values, vectors = self.results(values[done], solution.eigenvectors[:, done], vectors_wanted=True)
         message = f"No convergence ({solution.steps} iterations, {values.size}/{self.k} eigenvectors converged)"
         return ArpackNoConvergence(message, values, vectors)
@@ -279,10 +282,8 @@ class Request:
     def rule(self) -> Rule:
         """The tolerance, and as many products as SciPy would spend on `maxiter` restarts."""
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
-        # SciPy takes 1e4 for 10,000
         restarts = 10 * self.n if self.maxiter is None else self.maxiter
-        products = ncv + restarts * (ncv - self.k)
-        return Residual(self.tolerance) | _MaxProducts(products, self.k, self.can_fall_back)
+        return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k), self.k, self.can_fall_back)
 
     @property
     def method(self) -> Accelerated:
