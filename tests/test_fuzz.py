@@ -30,6 +30,9 @@ def test_campaign(chunk):
 
 
 FOUND = {
+    7030000472: "a random vector that is near an eigenvector by chance",
+    7030001651: "a cluster that only the rounding of its largest values makes narrow",
+    7020001600: "the sine of a vector of which an operator has left nothing",
     7010000471: "residuals that an inexact Minv leaves",
     5080002110: "an interval whose end is below the errors of its pairs",
     5090009071: "equal operators of a singular pencil",

@@ -147,9 +147,11 @@ def start(products: Products, x: Array, memory: Any = None) -> State:
 
 def sine(x: Array, Bx: Array, U: Array, BU: Array) -> float:
     """sin of the B-angle between x and the span of the B-orthonormal U, without the cancellation of 1 − cos²."""
-    c = gram(BU, x)
-    square = vdot(x - U @ c, Bx - BU @ c).real / vdot(x, Bx).real
-    return math.sqrt(max(float(square), 0.0))
+    c, whole = gram(BU, x), float(vdot(x, Bx).real)
+    if not whole > 0:
+        # an operator that lies may leave nothing of a vector
+        return 1.0
+    return math.sqrt(max(float(vdot(x - U @ c, Bx - BU @ c).real) / whole, 0.0))
 
 
 def as_frame(U: Array, products: Products) -> Frame:

@@ -75,9 +75,9 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
 
 
 def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> Fit:
-    """Is a cluster as narrow as its values are known? "unclear" if it is wide only because of rounding."""
+    """Is a cluster as narrow as each of its values is known? "unclear" if it is wide only because of rounding."""
     # A = 0 has no rounding errors
-    noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].max())
+    noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].min())
     known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
     allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
     if width <= allowed:

@@ -268,6 +268,12 @@ class ThickRestart(SubspaceIteration):
         return self.vectors(self.k)
 
     @property
+    def patience(self) -> int:  # type: ignore[override]
+        """A random vector may be near some eigenvector by chance, so that success counts only after a few products."""
+        few = self.basis.products < FIRST_CHECK_PRODUCTS and self.basis.width > 0
+        return self.advances if self.blind and few else 0
+
+    @property
     def given_up(self) -> bool:
         """Have enough products or projections been made in vain?"""
         stagnating = self.advances - self.best[1] > MAX_STAGNATING
