@@ -146,7 +146,7 @@ def test_states_that_are_kept_are_what_they_were(what):
 
     for callback in (lambda state: seen.append(copied(state)), lambda state: kept.append(state)):
         # what rounding leaves of the pair with new starts may be above its tolerance
-        with contextlib.suppress(sm.NotConverged):
+        with contextlib.suppress(sm.NotConverged) if what == "new starts" else contextlib.nullcontext():
             sm.solve(*given, rng=0, callback=callback, **options)
     assert len(seen) == len(kept) > 1
     for before, state in zip(seen, kept, strict=True):
