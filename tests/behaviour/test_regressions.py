@@ -777,7 +777,7 @@ def test_a_search_that_rounding_hinders_ends_in_the_whole_space():
 
 
 def test_an_indefinite_A_beside_an_operator_B_is_told_as_such():
-    """The message spoke of a sigma that nobody had given."""
+    """The message spoke of a sigma that was not given."""
     rng = np.random.default_rng(1)
     Q = np.linalg.qr(rng.standard_normal((154, 154)))[0]
     A, B = (Q * np.linspace(-1, 1, 154)) @ Q.T, (Q * np.geomspace(1, 4.5e8, 154)) @ Q.T

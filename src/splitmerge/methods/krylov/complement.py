@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 MIN_PROBE_STEPS = 12
 # A probe makes at most this multiple of the basis size in products.
 MAX_PROBE_BASES = 20
-# A value that the search has told from its neighbour, its residual norm below this fraction of their distance, is seen
-# by a probe of as many products, except for one random start in about as many.
+# Once the residual norm of a pair is below this fraction of its distance to the next eigenvalue, the search has told it
+# apart. A probe of as many products sees another copy of it, unless the component of its random start along the copy is
+# smaller by this factor than usual: the probability of that is about this fraction.
 RESOLVED_FRACTION = 1e-4
 # From this n on a probe begins with plain Lanczos, which in a small space has little time to forget rounding errors.
 PLAIN_N = 200
@@ -33,9 +34,10 @@ CHECK_FRACTION = 0.125
 class Complement:
     """The complement of the k pairs of a search: `look` tells if a pair in it is more wanted by over `slack`.
 
-    No, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual norm and
-    what so few steps may not have seen. Beside a random start that is nothing after as many products as the search took
-    to resolve its own pairs; beside a given one the probe must converge.
+    Nothing is, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual
+    norm, or the distance within which the steps so far may have missed an eigenvalue, if that is larger. The latter
+    counts until the probe has made as many products as a search from a random vector took to resolve its own pairs;
+    beside a given start, until the probe has converged.
     """
 
     def __init__(self, search: ThickRestart, slack: Slack) -> None:
