@@ -17,6 +17,7 @@ GRID = sm.gallery.grid_laplacian((30, 30))[0]
 
 @pytest.fixture(autouse=True)
 def _closed():
+    pyplot.close("all")  # those that other tests of this process left open
     yield
     pyplot.close("all")
 
