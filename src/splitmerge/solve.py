@@ -99,7 +99,8 @@ def solve(
     x0
         A start (n,), or a block of them (n, m): approximate eigenvectors, best first. What they lead to is checked from
         a random vector (counted as monitoring), as a start in an invariant subspace leads to the wrong pair; a single
-        start far from every eigenvector is joined by a random vector instead. Otherwise random, from `rng` (a seed or
+        start far from every eigenvector is joined by a random vector instead, and one close to the wanted eigenvector
+        of a dense pair is refined with a factorisation that certifies it. Otherwise random, from `rng` (a seed or
         Generator).
     b_policy
         A B that is singular to working precision has infinite eigenvalues. The smallest, those next to `sigma` and
@@ -232,7 +233,7 @@ def carried_out(
         if _is_joined(problem, pencil, X, counts):
             problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
         plan = choose(problem, pencil) if prepared is setups else Plan(())
-        workspace = Workspace(problem, pencil, plan, rng, X.shape[1], counts, budget=Budget(problem.rule.time_limit))
+        workspace = Workspace(problem, pencil, plan, rng, X, counts, budget=Budget(problem.rule.time_limit))
         saving = None if problem.checkpoint is None else Saving(problem.checkpoint, began)
         for _, setup in prepared(workspace):
             monitor = Monitor(problem.callback, show)

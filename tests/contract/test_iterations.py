@@ -17,11 +17,12 @@ from splitmerge.methods.deflation import Deflation
 from splitmerge.methods.direct import Direct
 from splitmerge.methods.krylov.thick_restart import ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
-from splitmerge.methods.mixed_precision import MixedPrecision
+from splitmerge.methods.refinement.mixed_precision import MixedPrecision
+from splitmerge.methods.refinement.near_start import NearStart
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import bind, setups
 from splitmerge.preparation.workspace import Workspace
-from splitmerge.problem.start import random_vector
+from splitmerge.problem.start import given_block, random_vector
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.run.loop import Monitor, Run
 from splitmerge.verification.confirm import pairs_of
@@ -44,12 +45,14 @@ CASES = {f"Deflation, {short(method)}": (Deflation, {"method": method}, np.asarr
     "Lobpcg": (Lobpcg, {"method": sm.LocallyOptimal()}, np.asarray),
     "Lobpcg, smallest": (Lobpcg, {"method": sm.LocallyOptimal(), "which": "smallest"}, np.asarray),
     "MixedPrecision": (MixedPrecision, {"k": 1}, np.asarray),
+    "NearStart": (NearStart, {"k": 1}, np.asarray),
     "Direct": (Direct, {}, np.asarray),
     "Direct, smallest": (Direct, {"which": "smallest"}, np.asarray),
     "Direct, sigma": (Direct, {"sigma": 0.3}, np.asarray),
 }
+SIZES = {MixedPrecision: 400, NearStart: 120}
 STEPPING = {name: case for name, case in CASES.items() if case[0] is not Direct}
-CONTINUED = {name: case for name, case in STEPPING.items() if case[0] is not MixedPrecision}
+CONTINUED = {name: case for name, case in STEPPING.items() if case[0] not in (MixedPrecision, NearStart)}
 
 each_dtype = pytest.mark.parametrize("dtype", [float, complex], ids=["real", "complex"])
 
@@ -78,12 +81,16 @@ class Started:
     def __init__(self, case, dtype, stop=None):
         self.kind, options, make = case
         options = {"k": 3} | options
-        A, B = matrices(400 if self.kind is MixedPrecision else 80, dtype)
+        A, B = matrices(SIZES.get(self.kind, 80), dtype)
         k = options.pop("k")
+        if self.kind is NearStart:
+            u, error = scipy.linalg.eigh(A, B)[1][:, -1], np.random.default_rng(1).standard_normal(len(A))
+            options["x0"] = u / np.linalg.norm(u) + 1e-3 * error / np.linalg.norm(error)
         self.problem, pencil = asked(make(A), make(B), k, **options)
         rng = np.random.default_rng(0)
-        self.X = random_vector(pencil, rng)[:, None]
-        workspace = Workspace(self.problem, pencil, choose(self.problem, pencil), rng)
+        given = given_block(self.problem.x0, k, pencil, None)
+        self.X = random_vector(pencil, rng)[:, None] if given is None else given
+        workspace = Workspace(self.problem, pencil, choose(self.problem, pencil), rng, given)
         _, self.setup = next(iter(setups(workspace)))
         self.iteration = bind(self.setup)
         assert type(self.iteration) is self.kind
@@ -253,4 +260,6 @@ def test_who_cannot_go_on_is_not_asked_to(name):
 
 
 def test_every_iteration_is_here():
-    assert {case[0] for case in CASES.values()} == {Deflation, Direct, ThickRestart, Lobpcg, MixedPrecision}
+    assert {case[0] for case in CASES.values()} == {
+        *(Deflation, Direct, ThickRestart, Lobpcg, MixedPrecision, NearStart)
+    }

@@ -195,7 +195,7 @@ class TestMixedPrecision:
             ({"tol": 1e-9}, True),
             ({"tol": 0.99e-9}, False),
             ({"k": 2}, False),
-            ({"x0": np.ones(400)}, False),
+            ({"x0": np.ones(400)}, True),
             ({"x0": Warm(np.ones((400, 1)))}, False),
             ({"certify": True}, False),
             ({"preconditioner": sm.Diagonal()}, False),

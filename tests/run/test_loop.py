@@ -28,7 +28,7 @@ STEPS_WITHIN_STEPS = {
 }
 # Rules that are tightened for another reason than a retry.
 OTHER_TIGHTENING = {
-    ("methods.mixed_precision", "MixedPrecision.begin"): "the search in single precision has a tighter goal",
+    ("methods.refinement.mixed_precision", "MixedPrecision.begin"): "the search in single precision has a tighter goal",
     ("run.rules", "_Either.tightened"): "a rule made of two rules tightens both",
     ("run.rules", "_Both.tightened"): "a rule made of two rules tightens both",
 }

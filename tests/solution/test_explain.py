@@ -16,7 +16,7 @@ from checking import choices, each_method, each_route, each_solver, figures_of, 
 from pairs import EASY, HARD, shifted_pair
 from physics import heisenberg, square
 from splitmerge import Reason
-from splitmerge.methods.mixed_precision import MixedPrecision
+from splitmerge.methods.refinement.mixed_precision import MixedPrecision
 from splitmerge.planning import costs
 from splitmerge.planning.costs import expected_products
 from splitmerge.planning.decision import Choice
@@ -160,6 +160,7 @@ SOLVES = {
         [CHOLESKY, ("EXPLICIT", {"products": expected_products(380, 60)}), ITERATION],
     ),
     "mixed precision": (LARGE, {}, [("MIXED_PRECISION", {}), ITERATION]),
+    "refinement": (LARGE, {"x0": scipy.linalg.eigh(*LARGE)[1][:, -1]}, [("REFINEMENT", {}), ITERATION]),
     "smallest": (SPARSE, {"which": "smallest", "k": 2}, [("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION]),
     "smallest, unfactorised": (
         *((heisenberg(10),), {"which": "smallest"}),

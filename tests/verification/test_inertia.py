@@ -16,8 +16,9 @@ from splitmerge.preparation.workspace import Workspace
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
+from splitmerge.solvers.estimate import longest_vector, resolution
 from splitmerge.verification import inertia
-from splitmerge.verification.inertia import count_below, count_between, nothing_in_the_gap, resolution
+from splitmerge.verification.inertia import count_below, count_between, nothing_in_the_gap
 from splitmerge.verification.residuals import measured
 
 EVERY = np.r_[np.linspace(1, 10, 30), 12.0, 15.0, 19.0]
@@ -110,7 +111,7 @@ def test_counts(kind, dtype):
         assert count_below(products, high, None, 1e6) == (high > EVERY).sum()
     pairs = counting.pairs([32, 31])
     # rounding of A − τB, and not much more
-    assert 1e-15 < resolution(products, pairs, 19.0) < 1e-9
+    assert 1e-15 < resolution(products, longest_vector(products, pairs.vectors), 19.0) < 1e-9
 
 
 @pytest.mark.parametrize("widening", [1.0, 100.0])

@@ -95,6 +95,11 @@ def pivot_threshold(n: int, dtype: np.dtype[Any]) -> float:
     return 10 * math.sqrt(n) * precision(dtype)
 
 
+def narrowed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of single precision, real or complex as this one."""
+    return np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
+
+
 @lru_cache
 def precision(dtype: np.dtype[Any]) -> float:
     """The distance of 1 to the next number of this dtype."""

@@ -76,7 +76,8 @@ class Setup(NamedTuple):
     prediction: Prediction | None = None
     # mixed precision: the pair in single precision, whose factor of B also serves the error bounds in double
     single: Products | None = None
-
+    # refinement of a start: the factor that corrects it, and that shows that no other eigenvalue is wanted more
+    deflated: Any = None
     # is B singular, so that some eigenvalues are infinite?
     semidefinite: bool = False
     # was a count of eigenvalues asked for?

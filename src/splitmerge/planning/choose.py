@@ -37,6 +37,8 @@ LOBPCG_ROOM, LOBPCG_OPERATOR_N = 5, 100
 # The inverse of a shift of the scaled pair beyond this underflows when it is squared; one below its reciprocal counts
 # as 0.
 MAX_SIGMA = 1e150
+# A start of a dense pair from this n on is refined, if it is close enough.
+REFINED_N = 100
 # The least residual and the least sine that polishing reaches in few enough steps to pay.
 MIXED_PRECISION_TOL, MIXED_PRECISION_SINE = 1e-9, 1e-7
 
@@ -160,16 +162,27 @@ def _largest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     if lapack:
         return Plan((Candidate(Engine.LAPACK, target=target), krylov))
     prediction = None if pencil.B is None else predicted(pencil.B)
-    if _suits_single(problem, pencil):
-        return Plan((Candidate(Engine.MIXED_PRECISION, target=target), krylov), prediction)
-    return Plan((krylov,), prediction)
+    mixed = (Candidate(Engine.MIXED_PRECISION, target=target),) if _suits_single(problem, pencil) else ()
+    return Plan((*_refined(problem, pencil), *mixed, krylov), prediction)
+
+
+def _refined(problem: Problem, pencil: Pencil) -> tuple[Candidate, ...]:
+    """The refinement of a start of the user's, where that may be as close as it takes."""
+    ends = {"largest": Map.SAME, "smallest": Map.NEGATED}
+    if not problem.started or problem.which not in ends or pencil.n < REFINED_N or not _is_polished(problem, pencil):
+        return ()
+    return (Candidate(Engine.REFINEMENT, ends[problem.which]),)
 
 
 def _suits_single(problem: Problem, pencil: Pencil) -> bool:
-    """Can single precision with polishing reach what is asked for, and does it pay?"""
-    if not pencil.dense or pencil.n < MIXED_PRECISION_N or pencil.dtype.char not in "dD":
-        return False
-    if problem.k > 1 or problem.given or problem.certify:
+    """Does a search in single precision pay, and is its result enough?"""
+    resumed = problem.given and not problem.started
+    return pencil.n >= MIXED_PRECISION_N and not problem.certify and not resumed and _is_polished(problem, pencil)
+
+
+def _is_polished(problem: Problem, pencil: Pencil) -> bool:
+    """Can polishing steps reach what is asked for?"""
+    if not pencil.dense or pencil.dtype.char not in "dD" or problem.k > 1:
         return False
     # a method, a solver or a preconditioner of the user's is in double precision
     if problem.preconditioner is not None or not _is_plain(problem.method):
@@ -200,10 +213,11 @@ def _smallest(problem: Problem, pencil: Pencil, *, lapack: bool) -> Plan:
     if lapack:
         direct = Candidate(Engine.LAPACK, Map.SWAPPED, clear=True), Candidate(Engine.LAPACK, Map.NEGATED)
         return Plan((*direct, *factorised))
+    candidates = *_refined(problem, pencil), *factorised
     prediction = predicted(pencil.A)
     if _is_worth_a_trial(pencil, problem.k, prediction):
-        return Plan((Candidate(Engine.LOBPCG, Map.NEGATED, trial=True), *factorised), prediction)
-    return Plan(factorised, prediction)
+        return Plan((Candidate(Engine.LOBPCG, Map.NEGATED, trial=True), *candidates), prediction)
+    return Plan(candidates, prediction)
 
 
 def _is_worth_a_trial(pencil: Pencil, k: int, prediction: Prediction | None) -> bool:

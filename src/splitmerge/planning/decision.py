@@ -35,6 +35,7 @@ class Choice(Enum):
     MATRIX_FREE = auto()
     UNUSED_PRECONDITIONER = auto()
     MIXED_PRECISION = auto()
+    REFINEMENT = auto()
     EXPLICIT = auto()
     DEFLATION = auto()
     SHIFTED = auto()

@@ -16,6 +16,7 @@ class Engine(Enum):
 
     LAPACK = "LAPACK"
     MIXED_PRECISION = "thick-restart Lanczos in single precision, polished in double"
+    REFINEMENT = "refinement of the start"
     KRYLOV = "thick-restart Lanczos"
     SHIFT_INVERT = "shift-invert thick-restart Lanczos"
     SLICING = "spectrum slicing: inertia counts, and shift-invert thick-restart Lanczos in each slice"

@@ -32,7 +32,7 @@ from ..typing import Array
 from . import matrix_free
 from .definiteness import check_B
 from .shift_invert import shift_invert
-from .single_precision import mixed_precision
+from .single_precision import mixed_precision, refinement
 from .solver import attached, solver_for, tell_solver
 from .swap import swapped, swapped_below
 from .workspace import Workspace
@@ -106,20 +106,26 @@ def prepare(candidate: Candidate, workspace: Workspace) -> Setup | None:
     if engine is Engine.SHIFT_INVERT:
         _check_shift(workspace, candidate)
         return shift_invert(workspace, candidate.sigma)
-    if engine is Engine.LOBPCG and candidate.map is Map.SAME:
-        return matrix_free.largest(workspace, workspace.pencil)
     if engine is Engine.LOBPCG:
-        if candidate.trial:
-            check_B(workspace)
-            if workspace.semidefinite:
-                # LOBPCG needs a definite B
-                return None
-        return matrix_free.smallest(workspace, must=not candidate.trial)
+        return _matrix_free(candidate, workspace)
     if engine is Engine.MIXED_PRECISION:
         return mixed_precision(workspace, candidate.target)
+    if engine is Engine.REFINEMENT:
+        return refinement(workspace, candidate.map)
     if candidate.map in (Map.SWAPPED, Map.SWAPPED_BELOW):
         return _swapped(candidate, workspace)
     return _standard(candidate, workspace)
+
+
+def _matrix_free(candidate: Candidate, workspace: Workspace) -> Setup | None:
+    """LOBPCG, which needs a definite B."""
+    if candidate.map is Map.SAME:
+        return matrix_free.largest(workspace, workspace.pencil)
+    if candidate.trial:
+        check_B(workspace)
+        if workspace.semidefinite:
+            return None
+    return matrix_free.smallest(workspace, must=not candidate.trial)
 
 
 def _check_shift(workspace: Workspace, candidate: Candidate) -> None:

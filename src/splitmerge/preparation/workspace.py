@@ -18,13 +18,14 @@ from ..problem.products import BSolver, Counts, Products
 from ..problem.start import Warm
 from ..problem.target import Target
 from ..system.budget import Budget
+from ..typing import Array
 
 
 @dataclass
 class Workspace:
     """The problem and its pencil, the counts and the clock of the solve, and the decisions taken so far.
 
-    `width` is the number of starting vectors. `pencil` is replaced when the entries of an operator are computed.
+    `X` are the starting vectors, if they are known. `pencil` is replaced when the entries of an operator are computed.
     `semidefinite` says whether B is singular, once that is known, and `max_products` and `provisional` when to give a
     search up.
     """
@@ -33,7 +34,7 @@ class Workspace:
     pencil: Pencil
     plan: Plan
     rng: np.random.Generator
-    width: int = 1
+    X: Array | None = None
     counts: Counts = field(default_factory=Counts)
     budget: Budget = field(default_factory=Budget)
     decisions: list[Decision] = field(default_factory=list)
@@ -71,8 +72,9 @@ class Workspace:
         if pencil.inverse is not None:
             parts["original"] = self.products()
         parts |= {"semidefinite": bool(self.semidefinite), "certify": problem.certify}
+        width = 1 if self.X is None else self.X.shape[1]
         parts |= {"max_products": self.max_products, "provisional": self.provisional}
-        return Setup(products, target, problem.k, self.rng, given=problem.given, width=self.width, **parts)
+        return Setup(products, target, problem.k, self.rng, given=problem.given, width=width, **parts)
 
     def krylov(self, products: Products, target: Target, **parts: Any) -> Setup:
         """The set-up for the problem's subspace method, by default thick-restart Lanczos."""

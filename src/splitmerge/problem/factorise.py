@@ -1,6 +1,11 @@
-"""Factorisations of a Hermitian positive definite matrix, with the check that it is one."""
+"""Factorisations of the entries of a pair and its combinations."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
@@ -9,7 +14,9 @@ from ..linalg.rounding import ROUNDING_UNITS
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
 from ..sparse_direct.protocol import Factors
+from ..typing import Array
 from .operator import Operator
+from .products import Products
 
 # Up to this n, a dense factorisation with pivoting counts where a sparse one does not.
 MAX_PIVOTED_N = 1000
@@ -58,3 +65,33 @@ def counting_factor(K: Operator, known: object = None) -> DenseShifted | SparseS
     spoilt = factor.negative is None or factor.backward_error > ROUNDING_UNITS
     pivoted = spoilt and K.kind == "sparse" and K.n <= MAX_PIVOTED_N
     return DenseShifted(K.matrix.toarray(order="F")) if pivoted else factor
+
+
+def deflated_cholesky(products: Products, tau: float, G: Array, *, above: bool, memory: Array | None) -> Array | None:
+    """The Cholesky factor U of τB − A + GGᴴ (A − τB + GGᴴ unless `above`), in the precision of G; None if indefinite.
+
+    One that exists shows that at most as many eigenvalues as G has columns are above τ (below it). The pair is dense,
+    and both `memory` (n² numbers of any dtype) and G may be overwritten.
+    """
+    dtype, sign = G.dtype, 1.0 if above else -1.0
+    M = _combination(products, sign, tau, dtype, memory)
+    if G.shape[1]:
+        (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
+        M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
+    potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
+    U, info = potrf(M, lower=0, clean=0, overwrite_a=1)
+    return np.asarray(U) if info == 0 else None
+
+
+def _combination(products: Products, sign: float, tau: float, dtype: np.dtype[Any], memory: Array | None) -> Array:
+    """sign (τB − A), in this memory if there is some."""
+    n, B = products.n, products.B
+    if B is None:
+        M = np.multiply(products.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
+        M.flat[:: n + 1] += sign * tau
+        return np.asarray(M)
+    flat = np.empty(n * n, dtype) if memory is None else memory.view(dtype)
+    M = flat[: n * n].reshape((n, n), order="F")
+    np.multiply(B.matrix, sign * tau, out=M, casting="same_kind")
+    (np.subtract if sign > 0 else np.add)(M, products.A.matrix, out=M, casting="same_kind")
+    return np.asarray(M)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..planning.costs import predicted_seconds
 from ..planning.decision import Choice, Decision
-from ..planning.plan import Map, Plan
+from ..planning.plan import Engine, Map, Plan
 from ..problem.pencil import Pencil
 from ..sparse_direct import Prediction
 from .display.words import WANTED
@@ -38,6 +38,9 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
         yield f"compute the entries of the operator by {pencil.n} products"
     plan = plan.complete()
     for candidate in plan.candidates:
+        if candidate.engine is Engine.REFINEMENT:
+            yield f"{candidate.engine.value} on {candidate.map.value}, if its residual is small enough"
+            continue
         seconds = predicted_seconds(candidate, plan, pencil, k)
         price = f"; predicted {seconds:.2g} s" if math.isfinite(seconds) else ""
         condition = ", if a trial of preconditioners promises to be faster" if candidate.trial else ""
@@ -230,6 +233,11 @@ WORDS: dict[Choice, Words] = {
     ),
     Choice.MIXED_PRECISION: lambda _: (
         "Mixed precision: B was factorised and the search made in single precision; the result was polished in double."
+    ),
+    Choice.REFINEMENT: lambda _: (
+        "The start is close to an eigenvector: it was refined with the Cholesky factor of τB − A, deflated by the "
+        "start, for a τ just below its Rayleigh quotient. That the factor exists shows that no other eigenvalue is "
+        "beyond τ."
     ),
     Choice.EXPLICIT: lambda decision: (
         f"Some {decision['products']:.0f} products were expected, so the transformed matrix U⁻ᴴAU⁻¹ was formed."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..linalg import csr
-from ..linalg.reductions import norm
+from ..linalg.reductions import norm, norms
 from ..problem.operator import Operator
 from ..problem.products import Products, ShiftedSolver
 from ..problem.start import random_vector
@@ -24,6 +24,22 @@ def inverse_norm(products: Products) -> float:
     for _ in range(INVERSE_ITERATION_STEPS):
         x, _ = monitoring.solve_B(x / norm(x))
     return norm(x)
+
+
+def longest_vector(products: Products, X: Array) -> float:
+    """The Euclidean norm of the longest vector of B-norm 1, ‖B⁻¹‖^½; where that is not known, of those in X."""
+    longest = float(norms(X).max())
+    if products.B is not None and products.solver is not None:
+        longest = max(longest, inverse_norm(products) ** 0.5)
+    return longest
+
+
+def resolution(products: Products, longest: float, size: float) -> float:
+    """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the inertia.
+
+    As `Scale.perturbation`, but for the `longest_vector`.
+    """
+    return 4 * float(products.scale.perturbation(np.array([size]), np.array([longest]))[0])
 
 
 def is_singular(K: Operator, factor: ShiftedSolver) -> bool:

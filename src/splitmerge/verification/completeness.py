@@ -81,6 +81,7 @@ class _Verification:
         self._confirm(lambda: iteration.start(X))
         self.early = self._may_be_early() and not self._run_on(SETTLED_TOL / self.tol)
         self._hold_to_krylov()
+        self._hold_to_factor()
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
             self.counted = self._complete(iteration)
@@ -96,6 +97,15 @@ class _Verification:
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _hold_to_factor(self) -> None:
+        """Is a refined pair, with its error interval, where a factorisation has shown that there is one only?"""
+        factor, pairs = self.setup.deflated, self.pairs
+        if factor is None or pairs is None or not self.reason.converged:
+            return
+        self.counted = bool((pairs.values - pairs.deltas > factor.bound).all())
+        if not self.counted:
+            self.reason = Reason.UNCONFIRMED
 
     def _hold_to_krylov(self) -> None:
         """Compare what deflation finds from a given start, or for several pairs, with a Krylov search.

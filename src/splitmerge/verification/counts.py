@@ -14,8 +14,9 @@ import numpy as np
 
 from ..methods.setup import Setup
 from ..problem.target import Target
+from ..solvers.estimate import longest_vector, resolution
 from ..typing import Array
-from .inertia import count_between, nothing_beyond, nothing_in_the_gap, resolution
+from .inertia import count_between, nothing_beyond, nothing_in_the_gap
 from .residuals import Pairs
 
 # Counts that rounding leaves undecided are repeated further away from the pairs, at these multiples of what rounding of
@@ -71,7 +72,8 @@ def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool 
 def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
     """How far a count must stay from an eigenvalue of the size of `edge`."""
     products = setup.given_pair
-    return max(resolution(products, pairs, abs(edge)), math.sqrt(float(np.finfo(products.dtype).tiny)))
+    least = resolution(products, longest_vector(products, pairs.vectors), abs(edge))
+    return max(least, math.sqrt(float(np.finfo(products.dtype).tiny)))
 
 
 def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> Fit:

@@ -5,20 +5,16 @@ By Sylvester's law of inertia A − τB has as many negative eigenvalues as (A, 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..linalg.cholesky import DenseFactor
-from ..linalg.reductions import norms
-from ..linalg.rounding import ROUNDING_UNITS
+from ..linalg.rounding import ROUNDING_UNITS, narrowed, precision
 from ..methods.setup import Setup
 from ..planning.costs import check_fits
-from ..problem.factorise import counting_factor
+from ..problem.factorise import counting_factor, deflated_cholesky
 from ..problem.operator import plus
 from ..problem.products import Products
-from ..solvers.estimate import inverse_norm
+from ..solvers.estimate import longest_vector, resolution
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
 from ..typing import Array
@@ -26,17 +22,6 @@ from .residuals import Pairs
 
 # The growth of pivots at which the backward error of the factors may be as large as the `resolution`.
 MAX_BACKWARD_ERROR = ROUNDING_UNITS
-
-
-def resolution(products: Products, pairs: Pairs, size: float) -> float:
-    """How far from an eigenvalue a τ of this size must be for rounding in A − τB not to change the count.
-
-    As `Scale.perturbation`, but for the longest of all vectors of B-norm 1, of norm ‖B⁻¹‖^½ where that is known.
-    """
-    longest = float(norms(pairs.vectors).max())
-    if products.B is not None and products.solver is not None:
-        longest = max(longest, inverse_norm(products) ** 0.5)
-    return 4 * float(products.scale.perturbation(np.array([size]), np.array([longest]))[0])
 
 
 def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: bool) -> bool | None:
@@ -48,7 +33,8 @@ def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: b
     """
     products, last = setup.given_pair, float(pairs.values[-1])
     gap, sign = abs(last - following), 1.0 if above else -1.0
-    rounding = resolution(products, pairs, abs(last)) * float(np.finfo(np.float32).eps) / products.eps
+    single = precision(np.dtype(np.float32)) / products.eps
+    rounding = single * resolution(products, longest_vector(products, pairs.vectors), abs(last))
     margin = max(2 * rounding, 0.1 * gap)
     tau = last - sign * margin
     clear = bool((sign * (pairs.values - tau) > pairs.deltas).all())
@@ -114,33 +100,14 @@ def _definite_without(
     One Cholesky factorisation, where an inertia count takes an indefinite one: it succeeds iff no other eigenvalue
     is there.
     """
-    products, sign = setup.given_pair, 1.0 if above else -1.0
-    dtype = np.dtype(products.dtype.char.replace("d", "f").replace("D", "F")) if single else products.dtype
-    M = _combination(products, setup.products.solver, sign, tau, dtype)
+    products, solver = setup.given_pair, setup.products.solver
+    dtype = narrowed(products.dtype) if single else products.dtype
     values = pairs.values[beyond]
-    if values.size:
-        # τ − λ < 0 becomes a positive number of the size of τ and the values
-        weights = np.abs(values - tau) + max(float(np.abs(values).max()), abs(tau))
-        G = np.empty((products.n, values.size), dtype, order="F")
-        for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
-            x = np.ascontiguousarray(pairs.vectors[:, j], dtype=products.dtype)
-            np.multiply(x if products.B is None else products.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
-        (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
-        M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
-    potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
-    _, info = potrf(M, lower=0, clean=0, overwrite_a=1)
-    return bool(info == 0)
-
-
-def _combination(products: Products, solver: Any, sign: float, tau: float, dtype: np.dtype[Any]) -> Array:
-    """sign (τB − A), in the memory of the factor that `solver` is, if it is one."""
-    n, B = products.n, products.B
-    if B is None:
-        M = np.multiply(products.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
-        M.flat[:: n + 1] += sign * tau
-        return np.asarray(M)
-    memory = solver.surrender().view(dtype) if isinstance(solver, DenseFactor) else np.empty(n * n, dtype)
-    M = memory[: n * n].reshape((n, n), order="F")
-    np.multiply(B.matrix, sign * tau, out=M, casting="same_kind")
-    (np.subtract if sign > 0 else np.add)(M, products.A.matrix, out=M, casting="same_kind")
-    return np.asarray(M)
+    # τ − λ < 0 becomes a positive number of the size of τ and the values
+    weights = np.abs(values - tau) + max(float(np.abs(values).max(initial=0.0)), abs(tau))
+    G = np.empty((products.n, values.size), dtype, order="F")
+    for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
+        x = np.ascontiguousarray(pairs.vectors[:, j], dtype=products.dtype)
+        np.multiply(x if products.B is None else products.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
+    memory = solver.surrender() if isinstance(solver, DenseFactor) and products.B is not None else None
+    return deflated_cholesky(products, tau, G, above=above, memory=memory) is not None

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from ...checks import whole
 from ...run.iteration import Iteration
-from ..mixed_precision import MixedPrecision
 from ..protocol import Method
+from ..refinement.mixed_precision import MixedPrecision
+from ..refinement.near_start import NearStart
 from ..setup import Setup
 from .thick_restart import ThickRestart
 
@@ -31,7 +32,9 @@ class Accelerated(Method):
             whole(self.max_basis, "max_basis", 4)
 
     def bind(self, setup: Setup) -> Iteration:
-        """Thick-restart Lanczos, in mixed precision if the set-up has the pair in single precision."""
+        """Thick-restart Lanczos, in mixed precision if the set-up has the pair in single precision; or refinement."""
+        if setup.deflated is not None:
+            return NearStart(setup)
         if setup.single is not None:
             return MixedPrecision(setup, self.max_basis)
         return ThickRestart(setup, self.max_basis)

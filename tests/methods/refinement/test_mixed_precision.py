@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from checking import choices, partial
-from splitmerge.methods import mixed_precision as narrow
 from splitmerge.methods.krylov.thick_restart import ThickRestart
+from splitmerge.methods.refinement import mixed_precision as narrow
+from splitmerge.methods.refinement import polish
 from splitmerge.methods.setup import Setup
 from splitmerge.preparation.single_precision import in_single
 from splitmerge.problem.target import Target
@@ -175,7 +176,7 @@ class TestNotTried:
 
 class TestEnds:
     def test_fails_over_to_double(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(narrow, "MAX_POLISH_STEPS", 1)
+        monkeypatch.setattr(polish, "MAX_POLISH_STEPS", 1)
         pair = make_pair(spectrum(), seed=9)
         sol = sm.solve(pair.A, pair.B, rng=0)
         assert not taken(sol)
@@ -235,10 +236,10 @@ def test_polishing_never_lowers_the_quotient() -> None:
     search.launch(np.random.default_rng(0).standard_normal((N, 1)))
     for _ in range(12):
         search.advance()
-    correct, x = narrow.Corrector(search), search.ritz_pair(0).x.astype(float)
-    first = state = narrow.first_polished(pencil.products, pencil.products.scale, x)
+    correct, x = narrow.SearchCorrector(search), search.ritz_pair(0).x.astype(float)
+    first = state = polish.first_polished(pencil.products, pencil.products.scale, x)
     for _ in range(8):
-        before, state = state, narrow.polish(state, correct)
+        before, state = state, polish.polish(state, correct)
         assert state.value >= before.value * (1 - 1e-14)
         np.testing.assert_allclose(state.Ax, pair.A @ state.x, atol=1e-13)
         np.testing.assert_allclose(state.Bx, pair.B @ state.x, atol=1e-13)

@@ -1,33 +1,30 @@
 """Mixed precision: search in single precision, then Rayleigh–Ritz corrections in double.
 
 Products and factorisations take half the time in single precision. What it finds is perturbed by its rounding in all
-directions alike. `Corrector` knows from the search which eigenvectors are close to the wanted one, and takes the mean
-of the spectrum for all others; a polishing step minimises f over the span of the vector, its correction and the last
-change, with products in double precision.
+directions alike. `SearchCorrector` knows from the search which eigenvectors are close to the wanted one, and takes the
+mean of the spectrum for all others.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 
-from ..linalg.cholesky import DenseFactor
-from ..linalg.reductions import gram, norm, vdot
-from ..linalg.rounding import Scale
-from ..objective.state import State
-from ..problem.products import Products, shifted
-from ..run.iteration import Iteration, Retry, RitzBlock
-from ..run.reason import Reason
-from ..run.rules import Check, Rule
-from ..transforms import standard
-from ..typing import Array
-from .krylov.thick_restart import ThickRestart
-from .setup import Setup
+from ...linalg.cholesky import DenseFactor
+from ...linalg.reductions import gram, norm
+from ...objective.state import State
+from ...problem.products import shifted
+from ...problem.start import with_random
+from ...run.iteration import Iteration, Retry, RitzBlock
+from ...run.reason import Reason
+from ...run.rules import Check, Rule
+from ...transforms import standard
+from ...typing import Array
+from ..krylov.thick_restart import ThickRestart
+from ..setup import Setup
+from .polish import Polished, first_polished, polish
 
 # Ritz vectors beyond the wanted one that a correction resolves.
 RESOLVED_VECTORS = 8
-# Polishing steps after which it is better to start again in double precision.
-MAX_POLISH_STEPS = 15
 # The search is to reach this fraction of the tolerance; the rest allows for the rounding of single precision.
 SEARCH_FRACTION = 0.5
 # Ritz values that differ by less than this many units of rounding are not resolved in single precision.
@@ -38,7 +35,7 @@ BASIS_COLUMNS = 72
 ANGLE_FRACTION = 0.6
 
 
-class Corrector:
+class SearchCorrector:
     """d ≈ (λB − A)⁻¹r for the residual r of the nearly exact first pair, from a search in single precision."""
 
     def __init__(self, search: ThickRestart) -> None:
@@ -68,65 +65,6 @@ class Corrector:
         return np.asarray(z[:, 0].astype(r.dtype))
 
 
-class Polished(State):
-    """A state in double precision after `turns` polishing steps, with the change that led to it and its products."""
-
-    __slots__ = ("change", "turns")
-
-    def __init__(self, products: Products, scale: Scale, x: Array, Ax: Array, Bx: Array) -> None:
-        super().__init__(products, x, Ax, Bx)
-        self.scale = scale
-        self.change: tuple[Array, Array, Array] | None = None
-        self.turns = 0
-
-    @property
-    def final(self) -> bool:
-        """Has this gone on for too long, or is there nothing to correct?"""
-        return self.turns >= MAX_POLISH_STEPS or self.residual == 0
-
-    @property
-    def indefinite(self) -> bool:
-        """Rayleigh–Ritz needs no positive semidefinite A."""
-        return False
-
-
-def first_polished(products: Products, scale: Scale, x: Array) -> Polished:
-    """The state at x, of B-norm 1, with residuals relative to `scale`; `products` are shifted as it is."""
-    Bx = products.apply_B(x)
-    length = products.B_norm(x, Bx)
-    x, Bx = x / length, Bx / length
-    return Polished(products, scale, x, products.apply_A(x, Bx), Bx)
-
-
-def polish(state: Polished, correct: Corrector) -> Polished:
-    """Rayleigh–Ritz on span{x, correction d, last change p}: one product with A and one with B."""
-    products = state.products
-    d = correct(state.value - state.scale.shift, state.Ax - state.value * state.Bx)
-    d = d - vdot(state.Bx, d) / state.b * state.x
-    Bd = products.apply_B(d)
-    spans = [(state.x, state.Ax, state.Bx), (d, products.apply_A(d, Bd), Bd)]
-    if state.change is not None:
-        spans.append(state.change)
-    Q, AQ, BQ = (np.column_stack(vectors) for vectors in zip(*spans, strict=True))
-    c = _coefficients(gram(Q, AQ), gram(Q, BQ), correct)
-    new = Polished(products, state.scale, Q @ c, AQ @ c, BQ @ c)
-    new.change, new.turns = (Q[:, 1:] @ c[1:], AQ[:, 1:] @ c[1:], BQ[:, 1:] @ c[1:]), state.turns + 1
-    return new
-
-
-def _coefficients(H: Array, G: Array, correct: Corrector) -> Array:
-    """The most wanted Ritz vector; without the last direction where that has become linearly dependent."""
-    scale = 1 / np.sqrt(G.diagonal().real)
-    H, G = (scale[:, None] * (M + M.conj().T) * (scale / 2) for M in (H, G))
-    try:
-        values, C = eigh(H, G, check_finite=False)
-    except np.linalg.LinAlgError:
-        c = np.zeros(len(scale), H.dtype)
-        c[:-1] = _coefficients(H[:-1, :-1], G[:-1, :-1], correct)
-        return np.asarray(scale * c)
-    return np.asarray(scale * C[:, correct.target.order(values)[0]])
-
-
 class MixedPrecision(Iteration):
     """One pair: thick-restart Lanczos in single precision, then polishing steps in double."""
 
@@ -134,11 +72,11 @@ class MixedPrecision(Iteration):
 
     def __init__(self, setup: Setup, max_basis: int | None) -> None:
         assert setup.single is not None
-        self.products = setup.products
+        self.products, self.given, self.rng = setup.products, setup.given, setup.rng
         transform = standard(setup.single)
         single = Setup(setup.single, setup.target, 1, setup.rng, transform=transform, max_products=setup.max_products)
         self.search = ThickRestart(single, max_basis or BASIS_COLUMNS)
-        self.corrector: Corrector | None = None
+        self.corrector: SearchCorrector | None = None
         self.latest: State | None = None
         self.reason: Reason | None = None
         self.tol: float | None = None
@@ -171,8 +109,8 @@ class MixedPrecision(Iteration):
         return check
 
     def start(self, X: Array) -> State:
-        """The first state of the search."""
-        self.search.launch(X)
+        """The first state of the search; a random vector joins a given one, so that no probe is needed."""
+        self.search.launch(with_random(X[:, 0], self.products, self.rng)[:, None] if self.given else X)
         return self._kept(self.search.ritz_pair(0))
 
     def step(self, state: State) -> State:
@@ -194,7 +132,7 @@ class MixedPrecision(Iteration):
             return self.reason
         if self.corrector is None and reason.converged:
             x = state.x.astype(self.products.dtype)
-            self.corrector = Corrector(self.search)
+            self.corrector = SearchCorrector(self.search)
             self.search.keep_given()
             self.search.basis.release()
             scale = self.search.scale
