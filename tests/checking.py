@@ -178,6 +178,12 @@ def place(name, bad):
     return (bad, B) if name == "A" else (A, bad)
 
 
+def exhaustive(values, quick):
+    """Parameters of a test: the first `quick` of them in every run, the others in `make test-slow`."""
+    values = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*value, marks=[pytest.mark.slow] * (i >= quick)) for i, value in enumerate(values)]
+
+
 def choices(sol: sm.Solution) -> set[str]:
     """The names of the choices behind a solution."""
     return {decision.choice.name for decision in sol.decisions}

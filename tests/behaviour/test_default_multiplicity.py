@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import splitmerge as sm
+from checking import exhaustive
 from strategies import definite, dtypes, gep, seeds, unitary
 
 EPS = float(np.finfo(float).eps)
@@ -31,7 +32,7 @@ def check_values(sol, expected, tol=1e-9):
     assert sol.converged
 
 
-@pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["chosen", "accelerated"])
+@pytest.mark.parametrize("method", exhaustive([None, sm.Accelerated()], quick=1), ids=["chosen", "accelerated"])
 @pytest.mark.parametrize("kind", [sp.csr_array, lambda M: M.toarray()], ids=["sparse", "dense"])
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 def test_three_identical_grids(which, kind, method):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import METHODS, check, each_method, each_route, each_solver, short, unchanged_solve
+from checking import METHODS, check, each_method, each_route, each_solver, exhaustive, short, unchanged_solve
 from covering import parametrise
 from kinds import KINDS, family
 from pairs import indefinite, pair_of, well_separated
@@ -63,7 +63,7 @@ class TestKinds:
     @pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
     # SciPy takes seconds to make a full DOK matrix
     @pytest.mark.parametrize(
-        "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind.startswith("dok") else kind for kind in KINDS]
+        "kind", exhaustive(sorted(KINDS, key=lambda kind: not kind.startswith(("cs", "coo", "ndarray"))), quick=8)
     )
     @pytest.mark.parametrize("which", ["largest", "smallest"])
     def test_beyond_lapack(self, kind, which):

@@ -8,7 +8,7 @@ import scipy.linalg
 import scipy.sparse.linalg
 
 import splitmerge as sm
-from checking import check, each_solver, short, unchanged_solve
+from checking import check, each_solver, exhaustive, short, unchanged_solve
 from data import harwell_boeing, lapla3, lund, scf
 
 CG = sm.ConjugateGradient(30, sm.Diagonal())
@@ -23,7 +23,7 @@ def lapla():
 
 @pytest.mark.parametrize("inner", [sm.Cholesky(), CG], ids=["factorised", "cg30"])
 @pytest.mark.parametrize(("method", "limit"), [(sm.SplitMerge, 60), (sm.Power, 480)])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", exhaustive(range(2), quick=1))
 def test_lapla3_steps(lapla, inner, method, limit, seed):
     A, B, value, u = lapla
     sol = sm.solve(A, B, method=method(inner=inner), stop=sm.SineAngle(u, 1e-5), rng=seed)

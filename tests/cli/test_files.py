@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from checking import exhaustive
 from commands import command, environment, refused
 from splitmerge.cli import main
 
@@ -72,7 +73,7 @@ def small_files():
 
 
 # Matplotlib has files of its own to write, and says so when it cannot
-@pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - {"plot"}))
+@pytest.mark.parametrize("name", exhaustive(sorted(OUTPUTS.keys() - {"plot"}), quick=3))
 def test_a_limit_of_the_file_size_leaves_the_old_file(here, name):
     words = OUTPUTS[name]
     (here / words[-1]).write_bytes(b"old")

@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from checking import exhaustive
 from commands import command, environment, shell
 from pairs import pair_of
 from splitmerge.cli import main
@@ -118,7 +119,7 @@ def test_messages_are_wrapped_on_a_terminal(here, columns, most):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
-@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}])
+@pytest.mark.parametrize("variables", exhaustive([{}, {"NO_COLOR": "1"}], quick=1))
 @pytest.mark.parametrize("words", [["--help"], ["solve", "pair.npz", "--method", "lanczos"], ["solve", "none.mtx"]])
 def test_no_colours_on_a_terminal(here, variables, words):
     quiet = {name: value for name, value in environment().items() if name not in ("NO_COLOR", "FORCE_COLOR")}

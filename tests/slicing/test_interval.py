@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import data
 import splitmerge as sm
-from checking import choices, dense, figures_of, operator_of
+from checking import choices, dense, exhaustive, figures_of, operator_of
 from pairs import pair_of
 from splitmerge import Reason
 from splitmerge.planning.decision import Choice
@@ -114,7 +114,7 @@ class TestRealPairs:
         high = every[-1] * 1.1 if last == every.size - 1 else (every[last] + every[last + 1]) / 2
         check(A, B, every, low, high)
 
-    @pytest.mark.parametrize("share", [0.002, 0.01, 0.03, 0.1, 0.2])
+    @pytest.mark.parametrize("share", exhaustive([0.002, 0.03, 0.01, 0.1, 0.2], quick=2))
     def test_lapla3(self, share):
         """Against the nearest to a shift, one by one certified."""
         A, B = data.lapla3()

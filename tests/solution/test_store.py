@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from checking import check, operator_of
+from checking import check, exhaustive, operator_of
 from resuming import dense_pair, differences, laplacian, sparse_pair
 from splitmerge.problem.products import Counts, Tally
 from splitmerge.solution.solution import Seconds
@@ -212,13 +212,16 @@ while True:
 
 @pytest.mark.parametrize(
     ("which", "options"),
-    [
-        ("largest", "stop=sm.Residual(1e-9) | sm.MaxSteps(1)"),
-        ("largest", "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)"),
-        ("largest", "max_steps=1"),
-        # a single step is enough for an inverse
-        ("smallest", "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)"),
-    ],
+    exhaustive(
+        [
+            ("largest", "max_steps=1"),
+            # a single step is enough for an inverse
+            ("smallest", "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)"),
+            ("largest", "stop=sm.Residual(1e-9) | sm.MaxSteps(1)"),
+            ("largest", "stop=sm.Residual(1e-9) | sm.MaxSeconds(1e-6)"),
+        ],
+        quick=2,
+    ),
 )
 def test_killed_after_saving(tmp_path, options, which):
     """A run that was stopped and saved, and whose process is then killed, goes on in another process."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import splitmerge as sm
+from checking import exhaustive
 from checkpoints import count_of
 from commands import environment
 
@@ -68,7 +69,7 @@ def killed(tmp_path, options, products):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", exhaustive(METHODS, quick=2))
 def test_killed(tmp_path, name):
     A, options = Quick(), eval(f"dict({METHODS[name]})", {"sm": sm})
     whole = sm.solve(A, rng=0, **options)

@@ -84,7 +84,7 @@ PATTERNS = {
 }
 
 
-SLOW = ("many dense rows", "thick tangle")
+SLOW = ("many dense rows", "thick tangle", "three unknowns a node")
 
 
 @pytest.mark.parametrize("name", [pytest.param(p, marks=[pytest.mark.slow] * (p in SLOW)) for p in PATTERNS])
