@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import PlainLanczos, largest_eigenvalue
+from ..methods.lobpcg.iteration import usual_block
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..methods.setup import Setup
 from ..planning.plan import Candidate, Engine, Map
@@ -29,8 +31,9 @@ from ..transforms import standard
 from .factor import COMPLEX_BUILD
 from .solver import EXACT_TOL, DistributedSolve, factored
 
-# The smallest of a pair up to this n are found by factorising A, of a larger one by LOBPCG and multigrid.
-FACTORISED_N = 20_000
+# The smallest of a pair up to this n are found by factorising A. Of a larger one they are sought by LOBPCG with
+# multigrid, which up to the second n is given up after these steps, as a factorisation is faster then.
+FACTORISED_N, TRIED_N, TRIED_STEPS = 2_000, 20_000, 50
 # Lanczos steps that may show that a mass matrix is positive definite, and the clearance that they must show.
 DEFINITE_STEPS, CLEARANCE = 60, 1e-3
 
@@ -58,7 +61,10 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
     large = COMPLEX_BUILD or pencil.n > FACTORISED_N
     if not pencil.known or asked or (problem.method is None and large):
+        tried = pencil.known and not asked and not COMPLEX_BUILD and pencil.n <= TRIED_N
+        workspace.max_products = TRIED_STEPS * usual_block(problem.k) if tried else math.inf
         yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
+        workspace.max_products = math.inf
         del workspace.decisions[opening:]
     if pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None):
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
