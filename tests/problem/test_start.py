@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import splitmerge as sm
 from pairs import pair_of
@@ -44,3 +45,11 @@ def test_the_angle_to_a_reference_in_an_equilibrated_pair(method):
     x = sol.eigenvectors[:, 0]
     rest = x - exact[:, 0] * (exact[:, 0] @ B @ x)
     assert rest @ B @ rest <= 1e-10
+
+
+@pytest.mark.parametrize("options", [{"sigma": 10.2}, {"which": "smallest"}, {}], ids=str)
+@pytest.mark.parametrize("kind", [np.asarray, np.diag, sp.diags_array], ids=["lumped", "dense", "sparse"])
+def test_a_start_of_massless_unknowns_is_refused(kind, options):
+    A, b = np.diag(np.arange(1.0, 101)), np.r_[np.ones(97), np.zeros(3)]
+    with pytest.raises(ValueError, match=r"^x0 has a column in the null space of B"):
+        sm.solve(A, kind(b), 2, x0=np.eye(100)[:, 98:], **options)

@@ -122,7 +122,17 @@ def given_block(x0: Any, k: int, pencil: Pencil, dual: Any) -> Array | None:
     X = columns(given, "the start of a resumed solve" if isinstance(x0, Warm) else "x0", pencil)
     if X.shape[1] > k and not isinstance(x0, Warm):
         raise ValueError(f"x0 has shape {np.shape(given)}; give at most one column for each of the k = {k} pairs")
+    if _vanishes(pencil, X):
+        raise ValueError("x0 has a column in the null space of B, where all eigenvalues are infinite; give another one")
     return X
+
+
+def _vanishes(pencil: Pencil, X: Array) -> bool:
+    """Is B x rounding for a column x of X, as with massless unknowns only?"""
+    if pencil.B is None or pencil.B.matrix is None:
+        return False
+    small = pencil.eps * pencil.B.size * reductions.norms(X)
+    return bool((reductions.norms(pencil.B.times_block(X)) <= small).any())
 
 
 def is_poor(x: Array, products: Products) -> bool:
