@@ -25,9 +25,9 @@ def _told(function):
     return COMM.tompi4py().allgather(text)
 
 
-def refused(megabytes, options):
+def refused(megabytes, options, N=16):
     """The message where the factors do not fit."""
-    K, M = cube(16)
+    K, M = cube(N)
     _free(megabytes)
     say({"texts": _told(lambda: sm.solve(K, M, **options))})
 

@@ -29,15 +29,23 @@ def test_no_process_makes_an_array_as_long_as_a_vector(program):
     assert not any(program(3, "arrays", N=30)["found"])
 
 
-@pytest.mark.parametrize("options", [{"k": 2, "sigma": 50.0}, {"k": 2, "which": "smallest"}], ids=["sigma", "smallest"])
-def test_factors_that_do_not_fit_are_refused_on_one_process(short, options):
-    (text,) = short(1, "refused", megabytes=5, options=options)["texts"]
+@pytest.mark.parametrize(
+    ("N", "megabytes", "options"),
+    [(16, 5, {"k": 2, "sigma": 50.0}), (12, 1, {"k": 2, "which": "smallest"})],
+    ids=["sigma", "smallest"],
+)
+def test_factors_that_do_not_fit_are_refused_on_one_process(short, N, megabytes, options):
+    (text,) = short(1, "refused", megabytes=megabytes, options=options, N=N)["texts"]
     needed, allowed, free = figures(text)
     assert needed > allowed
     assert allowed == pytest.approx(0.8 * free, rel=0.01)
-    assert free == pytest.approx(5e6 / 2**30, rel=0.01)
+    assert free == pytest.approx(1e6 * megabytes / 2**30, rel=0.01)
     assert "80 % of the" in text
     assert "MultiGrid()" in text
+
+
+def test_multigrid_needs_no_factors(short):
+    assert short(1, "refused", megabytes=5, options={"k": 2, "which": "smallest"})["texts"] == [None]
 
 
 def test_factors_that_do_not_fit_are_refused_on_two_processes(short):
