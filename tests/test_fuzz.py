@@ -31,6 +31,7 @@ def test_campaign(chunk):
 
 FOUND = {
     7030000472: "a random vector that is near an eigenvector by chance",
+    7060008563: "LAPACK leaves vectors of a tridiagonal matrix that are not finite",
     7030001651: "a cluster that only the rounding of its largest values makes narrow",
     7020001600: "the sine of a vector of which an operator has left nothing",
     7010000471: "residuals that an inexact Minv leaves",

@@ -32,7 +32,7 @@ from .problem.b_policy import Mended, mend
 from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Counts, Products
-from .problem.start import Warm, generator, given_block, is_poor, random_vector, with_random
+from .problem.start import Warm, generator, given_block, is_poor, random_vector
 from .run.checkpoint import Checkpoint, Saving
 from .run.loop import Monitor, Run
 from .run.progress import progress_bar
@@ -99,7 +99,7 @@ def solve(
     x0
         A start (n,), or a block of them (n, m): approximate eigenvectors, best first. What they lead to is checked from
         a random vector (counted as monitoring), as a start in an invariant subspace leads to the wrong pair; a single
-        start far from every eigenvector is joined by a random vector instead, and one close to the wanted eigenvector
+        start far from every eigenvector is replaced by a random vector, and one close to the wanted eigenvector
         of a dense pair is refined with a factorisation that certifies it. Otherwise random, from `rng` (a seed or
         Generator).
     b_policy
@@ -230,8 +230,8 @@ def carried_out(
         rng = generator(problem.rng, given)
         X = _start(given, pencil, rng)
         counts = Counts()
-        if _is_joined(problem, pencil, X, counts):
-            problem, X = replace(problem, x0=None), with_random(X[:, 0], pencil, rng)[:, None]
+        if _is_replaced(problem, pencil, X, counts):
+            problem, X = replace(problem, x0=None), _start(None, pencil, rng)
         plan = choose(problem, pencil) if prepared is setups else Plan(())
         workspace = Workspace(problem, pencil, plan, rng, X, counts, budget=Budget(problem.rule.time_limit))
         saving = None if problem.checkpoint is None else Saving(problem.checkpoint, began)
@@ -266,8 +266,8 @@ def _start(given: Array | None, pencil: Pencil, rng: np.random.Generator) -> Arr
     return random_vector(pencil, rng)[:, None] if given is None else given
 
 
-def _is_joined(problem: Problem, pencil: Pencil, X: Array, counts: Counts) -> bool:
-    """Does a random vector join the start? With a poor one it costs nothing, and then no probe is needed."""
+def _is_replaced(problem: Problem, pencil: Pencil, X: Array, counts: Counts) -> bool:
+    """Does a random vector replace the start? A poor one is no better, and a search from it would need a probe."""
     single = problem.k == 1 and problem.given and not isinstance(problem.x0, Warm)
     if not single or problem.method is not None or problem.sigma is not None or problem.limited or problem.callback:
         return False

@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.linalg.lanczos import LanczosProcess, PlainLanczos, largest_eigenvalue
+from splitmerge.linalg.lanczos import LanczosProcess, PlainLanczos, largest_eigenvalue, tridiagonal_pairs
 from strategies import EPS, definite, dtypes, hermitian, normal, seeds
 
 
@@ -192,3 +192,19 @@ def test_orthonormal_for_a_badly_conditioned_M(dtype):
         process.extend()
     V, _ = basis(process, 25)
     np.testing.assert_allclose(V.conj().T @ M @ V, np.eye(25), atol=1e-6)
+
+
+def test_pairs_of_a_tridiagonal_matrix_in_blocks():
+    """Two blocks with the same eigenvalues, as products with two eigenvalues leave them, are nothing for dstemr."""
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        low, angles = rng.uniform(-1, 0.5), rng.uniform(0, np.pi, 3)
+        c, s = np.cos(angles), np.sin(angles)
+        d, e = np.empty(6), np.zeros(6)
+        d[::2], d[1::2], e[::2] = c * c + low * s * s, s * s + low * c * c, (1 - low) * c * s
+        T = np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1)
+        for first in range(6):
+            found = tridiagonal_pairs(d.copy(), e.copy(), first, 5)
+            if found is not None:
+                values, vectors = found
+                np.testing.assert_allclose(T @ vectors, vectors * values, atol=1e-13)

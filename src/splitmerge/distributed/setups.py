@@ -60,14 +60,19 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     problem, pencil, opening = workspace.problem, workspace.pencil, len(workspace.decisions)
     asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
     large = COMPLEX_BUILD or pencil.n > FACTORISED_N
+    factorised = pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None)
     if not pencil.known or asked or (problem.method is None and large):
-        tried = pencil.known and not asked and not COMPLEX_BUILD and pencil.n <= TRIED_N
-        workspace.max_products = TRIED_STEPS * usual_block(problem.k) if tried else math.inf
+        workspace.max_products = _most_products(workspace) if factorised else math.inf
         yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
         workspace.max_products = math.inf
         del workspace.decisions[opening:]
-    if pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None):
+    if factorised:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
+
+
+def _most_products(workspace: Workspace) -> float:
+    """The products that LOBPCG may make where a factorisation follows."""
+    return TRIED_STEPS * usual_block(workspace.problem.k) if workspace.pencil.n <= TRIED_N else math.inf
 
 
 def _deflation(workspace: Workspace) -> Setup:

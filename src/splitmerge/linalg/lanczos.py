@@ -21,6 +21,18 @@ from .blas import kernels
 from .reductions import extent, gram, vdot
 
 
+def tridiagonal_pairs(d: Array, e: Array, first: int, last: int) -> tuple[Array, Array] | None:
+    """Eigenpairs `first`…`last` (0-based, ascending) of a real tridiagonal matrix; None where LAPACK fails.
+
+    The matrix has the diagonal d and the subdiagonal e, which is as long; both may be overwritten.
+    """
+    count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
+    # multiple eigenvalues of a matrix that splits into blocks may leave vectors that are not finite
+    if info or count != last - first + 1 or not math.isfinite(vectors[:, :count].sum()):
+        return None
+    return values[:count], vectors[:, :count]
+
+
 class Tridiagonal(ABC):
     """The tridiagonal matrix of a Lanczos process for matrices of this `size`; each call of `extend` adds a row."""
 
@@ -43,12 +55,11 @@ class Tridiagonal(ABC):
         """Ritz values `first`…`last` (0-based, ascending), with their eigenvectors of T."""
         j = self.steps
         d, e = np.array(self.alpha), np.array(self.beta)
-        count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, first + 1, last + 1, compute_v=1)
-        if info or count != last - first + 1:
+        found = tridiagonal_pairs(d, e, first, last)
+        if found is None:
             values, vectors = np.linalg.eigh(np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1))
-            values, vectors = values[first : last + 1], vectors[:, first : last + 1]
-            count = last - first + 1
-        return values[:count], vectors[:j, :count]
+            found = values[first : last + 1], vectors[:, first : last + 1]
+        return found[0], found[1][:j]
 
     def _record(self, alpha: float, beta: float) -> bool:
         """Append a row; is the subspace invariant?"""

@@ -144,9 +144,3 @@ def is_poor(x: Array, products: Products) -> bool:
         return True
     value = products.kernels.dot(x, Ax) / square
     return not products.kernels.norm(Ax - value * Bx) <= POOR_RESIDUAL * products.kernels.norm(Ax)
-
-
-def with_random(x: Array, space: Space, rng: np.random.Generator) -> Array:
-    """A start with a random vector of the same length added, so that it has a component along every eigenvector."""
-    other = random_vector(space, rng)
-    return np.asarray(x * (reductions.norm(other) / reductions.norm(x)) + other)

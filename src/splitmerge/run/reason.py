@@ -19,7 +19,7 @@ class Reason(Enum):
     STAGNATED = (
         "The residual no longer falls: the tolerance is beyond what this precision allows, or progress is too slow."
     )
-    EXHAUSTED = "The search space is exhausted before the rule was met: start from another x0."
+    EXHAUSTED = "The search space is exhausted before the rule was met: loosen tol, or try another rng or x0."
     UNCONFIRMED = (
         "The residual recomputed from A and B stays above the tolerance: loosen tol, or solve with B more exactly."
     )

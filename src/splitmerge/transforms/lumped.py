@@ -26,6 +26,11 @@ class Rooted:
         Y = np.asfortranarray(self.root[:, None] * X)
         return Y, Y
 
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """X itself is isotropic."""
+        Y = X.copy(order="F")
+        return Y, Y
+
     def dual(self, y: Array) -> Array:
         """The vector itself."""
         return y

@@ -33,6 +33,13 @@ class Transform(Protocol):
     def enter(self, X: Array) -> tuple[Array, Array]:
         """Columns of the pencil in these coordinates, and their duals."""
 
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """Random vectors and their duals, from columns X of normally distributed numbers.
+
+        Where B is ill-conditioned, X in the coordinates of the pencil hardly has components along some eigenvectors.
+        These are isotropic in the inner product, or have a component at least along every eigenvector.
+        """
+
     def leave(self, Y: Array) -> Array:
         """The inverse of `enter`."""
 

@@ -12,7 +12,7 @@ from ..linalg.reductions import column_dots, norms
 from ..problem.b_policy import range_of
 from ..problem.products import Products, ShiftedSolver, bound
 from ..typing import Array
-from .standard import BInner
+from .standard import BInner, added
 
 
 class ShiftInvert(BInner):
@@ -35,6 +35,12 @@ class ShiftInvert(BInner):
         """X and B X, one and the same for the identity."""
         X = X.copy()
         return (X, X) if self.single else super().enter(X)
+
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """X and (A − σB)⁻¹X, each of B-norm 1, added; X itself for the identity."""
+        if self.single:
+            return self.enter(X)
+        return added(*self.enter(X), *self.enter(self.products.solves_K(self.factor, np.asfortranarray(X))))
 
     def apply(self, y: Array, z: Array) -> Array:
         """A solve with ±(A − σB)."""
@@ -70,7 +76,8 @@ class SemidefiniteShiftInvert(ShiftInvert):
         self.single = True
         self.L = L
         self.adjoint = self.L.conj().T
-        self.dimension = int(np.count_nonzero(abs(self.L).sum(axis=0)))
+        self.reached = np.asarray(abs(self.L).sum(axis=0)).ravel() > 0
+        self.dimension = int(np.count_nonzero(self.reached))
 
     def monitored(self) -> Self:
         """The same transformation, its products counted as monitoring."""
@@ -79,6 +86,11 @@ class SemidefiniteShiftInvert(ShiftInvert):
     def enter(self, X: Array) -> tuple[Array, Array]:
         """LᴴX."""
         Y = np.asfortranarray(self.adjoint @ X)
+        return Y, Y
+
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """X itself is isotropic, in the coordinates that vectors reach."""
+        Y = np.asfortranarray(np.where(self.reached[:, None], X, 0))
         return Y, Y
 
     def leave(self, Y: Array) -> Array:

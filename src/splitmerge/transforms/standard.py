@@ -7,7 +7,9 @@ from typing import Self
 import numpy as np
 
 from ..linalg.cholesky import DenseFactor
-from ..problem.products import Products
+from ..linalg.reductions import column_dots
+from ..problem.products import Iterative, Products
+from ..solvers.conjugate_gradient import roughly_solved
 from ..sparse_direct.diagonal import DiagonalFactor
 from ..typing import Array
 
@@ -34,6 +36,11 @@ class Whitened:
     def enter(self, X: Array) -> tuple[Array, Array]:
         """Y = U X."""
         Y = X.copy() if self.factor is None else self.factor.whiten(X)
+        return Y, Y
+
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """X itself is isotropic."""
+        Y = X.copy()
         return Y, Y
 
     def leave(self, Y: Array) -> Array:
@@ -90,6 +97,13 @@ class BInner:
             self.products.B_norm(x, Bx)
         return X.copy(), BX
 
+    def random(self, X: Array) -> tuple[Array, Array]:
+        """X and B⁻¹X, each of B-norm 1, added: the one or the other has a component where B is large or small."""
+        products = self.products
+        if isinstance(products.solver, Iterative):
+            return added(*self.enter(X), *roughly_solved(products, X))
+        return added(*self.enter(X), *products.solves_B(np.asfortranarray(X)))
+
     def leave(self, Y: Array) -> Array:
         """The vectors themselves."""
         return Y
@@ -121,6 +135,15 @@ class BInner:
     def value(self, theta: float) -> float:
         """T has the eigenvalues of (A, B)."""
         return theta
+
+
+def added(Y: Array, Z: Array, W: Array, D: Array) -> tuple[Array, Array]:
+    """Columns Y and W, scaled to norm 1 and added, and their duals Z and D; Y alone where W has no norm."""
+    a, b = column_dots(Z, Y), column_dots(D, W)
+    if not ((a > 0) & (a < np.inf) & (b > 0) & (b < np.inf)).all():
+        return Y, Z
+    a, b = (1 / np.sqrt(squares).astype(Y.dtype) for squares in (a, b))
+    return np.asfortranarray(a * Y + b * W), np.asfortranarray(a * Z + b * D)
 
 
 def standard(products: Products) -> Whitened | BInner:

@@ -90,13 +90,21 @@ class _Verification:
             if rounds < NARROWINGS and self._wide():
                 rounds = rounds + 1 if self._narrow(NARROWING ** (rounds + 1)) else NARROWINGS
                 continue
-            before = iteration.probes
-            if not iteration.probe(repeated=self.counted is False):
-                self.undecided = iteration.probes == before
-                self.reason = Reason.MISSED if self.counted is False else self.reason
+            if not self._found_by_a_probe(iteration):
                 return
             self.pairs = None
             self._confirm(iteration.resumed)
+
+    def _found_by_a_probe(self, iteration: SubspaceIteration) -> bool:
+        """Was a pair found that is missing? Where a probe does not decide it, a count does if it is affordable."""
+        before = iteration.probes
+        if iteration.probe(repeated=self.counted is False):
+            return True
+        self.undecided = iteration.probes == before
+        if self.undecided and self.counted is None and self._is_countable():
+            self.counted = self._count(iteration)
+        self.reason = Reason.MISSED if self.counted is False else self.reason
+        return False
 
     def _hold_to_factor(self) -> None:
         """Is a refined pair, with its error interval, where a factorisation has shown that there is one only?"""
@@ -187,10 +195,19 @@ class _Verification:
 
     def _complete(self, iteration: SubspaceIteration) -> bool | Literal["cut"] | None:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
-        assert self.pairs is not None
-        setup, k = self.setup, self.setup.k
+        setup = self.setup
         if self.refusal or (not setup.counts and not (iteration.companions and self._suspicious(iteration))):
             return None
+        return self._count(iteration)
+
+    def _is_countable(self) -> bool:
+        """Is a count, which is neither asked for nor cheaper than a probe, affordable where that has not decided?"""
+        pencil = self.setup.products.pencil
+        return pencil.has_entries and not self.refusal and (pencil.dense or pencil.n <= COUNTED_N)
+
+    def _count(self, iteration: SubspaceIteration) -> bool | Literal["cut"] | None:
+        assert self.pairs is not None
+        setup, k = self.setup, self.setup.k
         following = None
         if iteration.values.size > k:
             following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))

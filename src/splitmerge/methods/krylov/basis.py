@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dstemr
 
+from ...linalg.lanczos import tridiagonal_pairs
 from ...linalg.reductions import gram
 from ...problem.target import Target
 from ...system.interrupt import uninterrupted
@@ -56,9 +56,9 @@ class Basis(Recurrence):
         """Does V span the whole space?"""
         return self.size == self.transform.dimension
 
-    def start(self, X: Array) -> None:
-        """Let the columns of X (in the coordinates of the pencil) be the first block."""
-        W, D = self.transform.enter(X)
+    def start(self, X: Array, *, random: bool = False) -> None:
+        """Let the columns of X, in the coordinates of the pencil or `random` numbers, be the first block."""
+        W, D = self.transform.random(X) if random else self.transform.enter(X)
         self.size = self.width = self.reach = self.sound = 0
         # an earlier basis, which a bad B may have spoilt, must not determine the scale
         self.radius, self.lowest = 0.0, self.known
@@ -169,11 +169,9 @@ class Basis(Recurrence):
             return agreed(eigh(H, check_finite=False, driver="evd"))
         e = np.zeros(j)
         e[: j - 1] = H.diagonal(-1).real
-        first = j - count + 1 if self.target is Target.LARGEST else 1
-        found, values, S, info = dstemr(H.diagonal().real.copy(), e, 2, 0.0, 0.0, first, j, compute_v=1)
-        if info or found != j - first + 1:
-            return agreed(eigh(H, check_finite=False, driver="evd"))
-        return agreed((values[:found], S[:, :found]))
+        first = j - count if self.target is Target.LARGEST else 0
+        found = tridiagonal_pairs(H.diagonal().real.copy(), e, first, j - 1)
+        return agreed(eigh(H, check_finite=False, driver="evd") if found is None else found)
 
     def vectors(self, S: Array) -> Array:
         """The combinations V S, in the coordinates of the transform."""

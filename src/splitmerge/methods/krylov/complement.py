@@ -77,7 +77,7 @@ class Complement:
             c = basis.coefficients(1.0, U, w, trans=basis.trans)
             return np.asarray(basis.gemv(-1.0, U, c, 1.0, w, overwrite_y=1))
 
-        x = transform.enter(random_vector(transform, basis.rng)[:, None])[0][:, 0].copy()
+        x = transform.random(random_vector(transform, basis.rng)[:, None])[0][:, 0]
         return PlainLanczos(lambda v: transform.apply(v, v), deflated(deflated(x)), deflated)
 
     def _searched(self) -> bool | None:

@@ -103,12 +103,13 @@ class ThickRestart(SubspaceIteration):
 
     def launch(self, X: Array) -> None:
         """Begin with the columns of X, in the coordinates of the pencil, and with random ones the first time."""
-        if self.companions and self.basis.products == 0:
+        fresh = self.basis.products == 0
+        if self.companions and fresh:
             joining = [random_vector(self.transform, self.basis.rng) for _ in range(self.companions)]
             X = np.column_stack([X, *joining])
         self.advances, self.best = 0, (math.inf, 0, self.basis.products)
         self.keep_given()
-        self.basis.start(X)
+        self.basis.start(X, random=fresh and self.blind)
         self.advance()
         width = max((self.basis.capacity - self.k) // START_ROOM, 1)
         continued, self.continued = self.continued, False

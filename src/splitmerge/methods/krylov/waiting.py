@@ -127,7 +127,7 @@ class Waiting:
         self.width, self.Q_dual, self.paired = 0, [], True
         for _ in range(BREAKDOWN_TRIALS):
             x = random_vector(self.transform, self.rng)
-            w, d = (column[:, 0].copy() for column in self.transform.enter(x[:, None]))
+            w, d = (column[:, 0].copy() for column in self.transform.random(x[:, None]))
             norm, d = self._clean(w, w if self.transform.single else d)
             if norm > 0:
                 break

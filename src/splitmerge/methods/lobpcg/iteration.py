@@ -19,6 +19,7 @@ from ...problem.pencil import Pencil
 from ...problem.products import Products
 from ...problem.start import random_vector
 from ...problem.target import Target
+from ...solvers.conjugate_gradient import roughly_solved
 from ...transforms import BInner
 from ...typing import Array
 from ..probe import HIDDEN_RESIDUALS
@@ -104,8 +105,13 @@ class Lobpcg(SubspaceIteration):
         if coarser is not None and coarser[0].n > 4 * count:
             return self._from_coarser(*coarser, count)
         X = np.column_stack([random_vector(self.products, self.rng) for _ in range(count)])
-        # the preconditioner amplifies the wanted components
-        return X if self.P is None else self.products.solves_P(self.P, X)
+        if self.P is not None:
+            # it amplifies the wanted components
+            return self.products.solves_P(self.P, X)
+        if self.products.B is not None:
+            # random vectors hardly have components where B is small, and residuals do not show them
+            X[:, -1:] = roughly_solved(self.products, X[:, -1:])[0]
+        return X
 
     def _from_coarser(self, pencil: Pencil, P: Prepared, prolongation: Any, count: int) -> Array:
         setup = Setup(Products(pencil), self.target, count, self.rng, P=P, smooth=True)

@@ -13,7 +13,7 @@ from ...linalg.cholesky import DenseFactor
 from ...linalg.reductions import gram, norm
 from ...objective.state import State
 from ...problem.products import shifted
-from ...problem.start import with_random
+from ...problem.start import random_vector
 from ...run.iteration import Iteration, Retry, RitzBlock
 from ...run.reason import Reason
 from ...run.rules import Check, Rule
@@ -109,8 +109,8 @@ class MixedPrecision(Iteration):
         return check
 
     def start(self, X: Array) -> State:
-        """The first state of the search; a random vector joins a given one, so that no probe is needed."""
-        self.search.launch(with_random(X[:, 0], self.products, self.rng)[:, None] if self.given else X)
+        """The first state of the search; a random vector replaces a given one, so that no probe is needed."""
+        self.search.launch(random_vector(self.products, self.rng)[:, None] if self.given else X)
         return self._kept(self.search.ritz_pair(0))
 
     def step(self, state: State) -> State:
