@@ -42,7 +42,7 @@ each_gap = pytest.mark.parametrize("gap", [0.1, 1e-3])
 @each_gap
 class TestWhereBIsSmall:
     @pytest.mark.parametrize("noise", [0, 1e-6])
-    @pytest.mark.parametrize("n", [40, 70, 200])
+    @pytest.mark.parametrize("n", exhaustive([70, 200, 40], quick=2))
     @pytest.mark.parametrize("tiny", [1e-6, 1e-8, 1e-10])
     def test_dense_beside_a_start(self, n, tiny, gap, noise, seed):
         A, B, x = rotated(n, tiny, gap, seed)
@@ -50,7 +50,7 @@ class TestWhereBIsSmall:
         check(sm.solve(A, B, x0=x, rng=seed), gap)
 
     @each_tiny
-    @pytest.mark.parametrize("n", [300, 2000])
+    @pytest.mark.parametrize("n", exhaustive([300, 2000], quick=1))
     @pytest.mark.parametrize(
         "options", [{}, {"sigma": 1.5}, {"method": sm.Accelerated()}, {"method": sm.LocallyOptimal()}], ids=str
     )

@@ -103,6 +103,7 @@ def test_json_has_no_infinity():
     }
 
 
+@pytest.mark.slow
 def test_a_line_a_part_without_a_terminal(log, tmp_path):
     told = []
     jobs = made(log)

@@ -235,6 +235,7 @@ def test_tables_sort_both_ways_with_nothing_last(open_page):
     assert names(page) == ["d", "c", "b", "a"]
 
 
+@pytest.mark.slow
 def test_cards_sort_too(open_page):
     page = open_page(sample(), width=375)
     page.locator("thead th").nth(1).get_by_role("button").click()
@@ -281,6 +282,7 @@ def test_plots_are_read_by_pointer_and_by_keys(open_page):
     assert "slow word: (100, 4.642·10⁻⁴)" in page.locator("[role=status]").first.text_content()
 
 
+@pytest.mark.slow
 def test_a_finger_leaves_what_it_read(open_page):
     page = open_page(sample(), width=375, has_touch=True)
     drawing = page.locator(".draw").first
@@ -335,6 +337,7 @@ def test_plots_zoom_and_come_back(open_page):
     assert ticks(page) == whole
 
 
+@pytest.mark.slow
 def test_a_long_series_is_thinned(open_page):
     page = open_page(sample())
     path = page.locator(".draw").nth(1).locator("path.curve").get_attribute("d")
@@ -342,6 +345,7 @@ def test_a_long_series_is_thinned(open_page):
     assert width < len(re.findall("[ML]", path)) < 4 * width
 
 
+@pytest.mark.slow
 def test_plots_with_nothing_to_show_do_not_fail(open_page):
     none, one = (Series("s", np.ones(length), np.zeros(length)) for length in (0, 1))
     constant = Series("c", np.ones(3), np.full(3, 5.0))
@@ -364,6 +368,7 @@ def test_fits_a_phone(open_page):
     assert cut_off(page) == []
 
 
+@pytest.mark.slow
 def test_a_wider_window_has_the_table_again(open_page):
     row = tuple(Cell("1234567.8", 1.0) for _ in range(8))
     page = open_page(report(Table("t", tuple(Column(f"column {i}") for i in range(8)), (row,))), width=375)
@@ -388,6 +393,7 @@ def cut_off(page):
     )
 
 
+@pytest.mark.slow
 def test_given_ticks_are_named_where_there_is_room(open_page):
     kappas = (3.0, 5.0, 8.0, 10.0, 13.0, 30.0, 40.0, 50.0, 80.0, 100.0)
     curve = Series("s", np.array(kappas), np.ones(10))
