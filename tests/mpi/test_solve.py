@@ -106,10 +106,10 @@ def test_certified_smallest_of_lobpcg(program):
 
 
 def test_split_merge_takes_the_steps_of_one_process(program):
-    K, M = tridiagonal(200)
+    K, M = tridiagonal(600)
     options = {"k": 2, "rng": 0, "tol": 1e-6, "method": SPLIT_MERGE}
     serial = sm.solve(K, M, k=2, rng=0, tol=1e-6, method=sm.SplitMerge())
-    for told in on_all(program, pair=("line", 200), options=options):
+    for told in on_all(program, pair=("line", 600), options=options):
         sound(told, serial.eigenvalues, tol=1e-6)
         assert abs(told["steps"] - serial.steps) <= 1
 
