@@ -1,9 +1,12 @@
 """The pairs that the tests solve, each built the same way every time."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
 import splitmerge as sm
+from strategies import hermitian, unitary
 
 EASY = sm.gallery.synthetic_pair(40, 3.0, rng=1)
 HARD = sm.gallery.synthetic_pair(120, 30.0, rng=2)
@@ -61,3 +64,24 @@ def grid(m, dimensions=2, *, free=False):
     for _ in range(dimensions - 1):
         K = sp.kronsum(K, D)
     return sp.csr_array(K)
+
+
+def spectrum(n: int) -> np.ndarray:
+    return np.concatenate([[1.0, 0.97], np.linspace(0.95, -0.5, n - 2)])
+
+
+class Pair(NamedTuple):
+    A: np.ndarray
+    B: np.ndarray
+    vectors: np.ndarray
+
+
+def make_pair(values: np.ndarray, seed: int, dtype: type = float, kappa_B: float = 10.0) -> Pair:
+    """A pair with these eigenvalues, of any sign."""
+    n, rng = values.size, np.random.default_rng(seed)
+    Q, W = unitary(rng, n, dtype), unitary(rng, n, dtype)
+    root = Q * np.geomspace(1, kappa_B**-0.5, n)
+    A = root @ (W * values) @ W.conj().T @ root.conj().T
+    B = root @ root.conj().T
+    vectors = (Q * np.geomspace(1, kappa_B**0.5, n)) @ W
+    return Pair(hermitian(A), hermitian(B), vectors)

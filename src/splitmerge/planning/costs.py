@@ -198,7 +198,7 @@ def predicted_seconds(candidate: Candidate, plan: Plan, pencil: Pencil, k: int) 
     n, products = pencil.n, expected_products(pencil.n, k)
     if candidate.engine is Engine.LAPACK:
         return LAPACK_OPERATIONS * n**3 * GEMM_SECONDS
-    if candidate.engine is Engine.SLICING:
+    if candidate.engine in (Engine.SLICING, Engine.REFINEMENT):
         return math.nan
     if candidate.engine is Engine.LOBPCG:
         return lobpcg_seconds(pencil, k, DIGITS, IDEAL_SPMV_PER_DIGIT * entries(pencil.A))

@@ -6,7 +6,7 @@ import math
 
 from ..errors import NotPositiveDefinite
 from ..linalg.cholesky import DenseFactor
-from ..linalg.reductions import norm, vdot
+from ..linalg.reductions import norm
 from ..linalg.rounding import narrowed, precision
 from ..methods.refinement.near_start import DeflatedFactor
 from ..methods.refinement.polish import Polished, first_polished
@@ -64,9 +64,11 @@ def refinement(workspace: Workspace, map_: Map) -> Setup | None:
 
 def _near(products: Products, x: Array) -> Polished | None:
     """The state at x if its residual is small."""
-    if products.B is not None and not vdot(x, products.B.times(x)).real > 0:
+    try:
+        state = first_polished(products.setup, products.scale, x)
+    except NotPositiveDefinite:
+        # the candidates that follow refuse such a B, or can do with it
         return None
-    state = first_polished(products.setup, products.scale, x)
     return state if state.residual <= NEAR_RESIDUAL else None
 
 

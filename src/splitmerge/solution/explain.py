@@ -38,12 +38,11 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
         yield f"compute the entries of the operator by {pencil.n} products"
     plan = plan.complete()
     for candidate in plan.candidates:
-        if candidate.engine is Engine.REFINEMENT:
-            yield f"{candidate.engine.value} on {candidate.map.value}, if its residual is small enough"
-            continue
         seconds = predicted_seconds(candidate, plan, pencil, k)
         price = f"; predicted {seconds:.2g} s" if math.isfinite(seconds) else ""
         condition = ", if a trial of preconditioners promises to be faster" if candidate.trial else ""
+        if candidate.engine is Engine.REFINEMENT:
+            condition = ", if its residual is small enough"
         if candidate.provisional:
             condition = f", while fewer than {candidate.max_products:.0f} products are expected"
         yield f"{candidate.engine.value} on {candidate.map.value}{CONDITIONS[candidate.map]}{condition}{price}"

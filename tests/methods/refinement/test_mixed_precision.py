@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from checking import choices, partial
+from pairs import make_pair, spectrum
 from splitmerge.methods.krylov.thick_restart import ThickRestart
 from splitmerge.methods.refinement import mixed_precision as narrow
 from splitmerge.methods.refinement import polish
@@ -19,30 +18,8 @@ from splitmerge.methods.setup import Setup
 from splitmerge.preparation.single_precision import in_single
 from splitmerge.problem.target import Target
 from splitmerge.transforms import standard
-from strategies import hermitian, unitary
 
 N = 420
-
-
-def spectrum(n: int = N) -> np.ndarray:
-    return np.concatenate([[1.0, 0.97], np.linspace(0.95, -0.5, n - 2)])
-
-
-class Pair(NamedTuple):
-    A: np.ndarray
-    B: np.ndarray
-    vectors: np.ndarray
-
-
-def make_pair(values: np.ndarray, seed: int, dtype: type = float, kappa_B: float = 10.0) -> Pair:
-    """A pair with these eigenvalues, of any sign."""
-    n, rng = values.size, np.random.default_rng(seed)
-    Q, W = unitary(rng, n, dtype), unitary(rng, n, dtype)
-    root = Q * np.geomspace(1, kappa_B**-0.5, n)
-    A = root @ (W * values) @ W.conj().T @ root.conj().T
-    B = root @ root.conj().T
-    vectors = (Q * np.geomspace(1, kappa_B**0.5, n)) @ W
-    return Pair(hermitian(A), hermitian(B), vectors)
 
 
 def taken(sol: sm.Solution) -> bool:
@@ -63,7 +40,7 @@ class TestAnswer:
     @pytest.mark.parametrize("dtype", [float, complex])
     @pytest.mark.parametrize("tol", [1e-4, 1e-6, 1e-8])
     def test_as_good_as_asked(self, dtype: type, tol: float) -> None:
-        pair = make_pair(spectrum(), seed=1, dtype=dtype, kappa_B=50.0)
+        pair = make_pair(spectrum(N), seed=1, dtype=dtype, kappa_B=50.0)
         sol = sm.solve(pair.A, pair.B, tol=tol, rng=0)
         assert taken(sol)
         check(sol, pair.A, pair.B, tol)
@@ -92,7 +69,7 @@ class TestAnswer:
     @pytest.mark.parametrize("which", ["magnitude", "ends"])
     @pytest.mark.parametrize("sign", [1, -1])
     def test_other_ends(self, which: str, sign: int) -> None:
-        pair = make_pair(sign * spectrum(), seed=2)
+        pair = make_pair(sign * spectrum(N), seed=2)
         sol = sm.solve(pair.A, pair.B, which=which, rng=0)
         # from the other end the next value is so near that polishing may pay or not
         outlying = which == "magnitude" or sign > 0
@@ -101,7 +78,7 @@ class TestAnswer:
         np.testing.assert_allclose(sol.eigenvalues, [expected], rtol=1e-12)
 
     def test_identity(self) -> None:
-        pair = make_pair(spectrum(), seed=4)
+        pair = make_pair(spectrum(N), seed=4)
         A = (pair.A + pair.A.T) / 2
         sol = sm.solve(A, rng=0)
         assert taken(sol)
@@ -110,7 +87,7 @@ class TestAnswer:
 
     @pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-6])
     def test_angle(self, tol: float) -> None:
-        pair = make_pair(spectrum(), seed=5)
+        pair = make_pair(spectrum(N), seed=5)
         u = pair.vectors[:, 0]
         sol = sm.solve(pair.A, pair.B, stop=sm.SineAngle(u, tol), rng=0)
         assert taken(sol)
@@ -120,12 +97,12 @@ class TestAnswer:
         assert np.sqrt(rest @ (pair.B @ rest)) <= tol
 
     def test_same_bits(self) -> None:
-        pair = make_pair(spectrum(), seed=6)
+        pair = make_pair(spectrum(N), seed=6)
         first, second = (sm.solve(pair.A, pair.B, rng=9) for _ in range(2))
         np.testing.assert_array_equal(first.eigenvectors, second.eigenvectors)
 
     def test_resume(self) -> None:
-        pair = make_pair(spectrum(), seed=6)
+        pair = make_pair(spectrum(N), seed=6)
         sol = sm.solve(pair.A, pair.B, rng=0).resume(tol=1e-12)
         check(sol, pair.A, pair.B, 1e-12)
 
@@ -133,12 +110,12 @@ class TestAnswer:
 class TestNotTried:
     @pytest.mark.parametrize("options", [{"tol": 1e-12}, {"certify": True}, {"which": "smallest"}, {"k": 2}])
     def test_asked_for_more(self, options: dict) -> None:
-        pair = make_pair(spectrum(), seed=7)
+        pair = make_pair(spectrum(N), seed=7)
         assert not taken(sm.solve(pair.A, pair.B, rng=0, **options))
 
     def test_starts(self) -> None:
         """A start near an eigenvector is followed in double precision; a poor one is as good as a random vector."""
-        pair = make_pair(spectrum(), seed=7)
+        pair = make_pair(spectrum(N), seed=7)
         near = sm.solve(pair.A, pair.B, rng=0).eigenvectors[:, 0] + 1e-6
         assert not taken(sm.solve(pair.A, pair.B, rng=0, x0=near))
         assert taken(sm.solve(pair.A, pair.B, rng=0, x0=np.ones(N)))
@@ -148,26 +125,26 @@ class TestNotTried:
         assert not taken(sm.solve(pair.A, pair.B, rng=0, method=sm.Accelerated()))
 
     def test_already_single(self) -> None:
-        pair = make_pair(spectrum(), seed=7)
+        pair = make_pair(spectrum(N), seed=7)
         sol = sm.solve(pair.A.astype(np.float32), pair.B.astype(np.float32), rng=0, tol=1e-4)
         assert not taken(sol)
         assert sol.eigenvectors.dtype == np.float32
 
     @pytest.mark.parametrize("kappa", [1e6, 1e9])
     def test_bad_condition(self, kappa: float) -> None:
-        pair = make_pair(spectrum(), seed=8, kappa_B=kappa)
+        pair = make_pair(spectrum(N), seed=8, kappa_B=kappa)
         sol = sm.solve(pair.A, pair.B, rng=0)
         assert not taken(sol)
         assert sol.converged
 
     @pytest.mark.parametrize("scale", [1e-150, 1e-20, 1e20, 1e150])
     def test_extreme_sizes(self, scale: float) -> None:
-        pair = make_pair(spectrum(), seed=8)
+        pair = make_pair(spectrum(N), seed=8)
         sol = sm.solve(pair.A * scale, pair.B, rng=0)
         np.testing.assert_allclose(sol.eigenvalues, [scale], rtol=1e-12)
 
     def test_indefinite_B(self) -> None:
-        pair = make_pair(spectrum(), seed=8)
+        pair = make_pair(spectrum(N), seed=8)
         values, Q = np.linalg.eigh(pair.B)
         values[0] = -1e-9
         with pytest.raises(sm.NotPositiveDefinite, match="pivot"):
@@ -177,14 +154,14 @@ class TestNotTried:
 class TestEnds:
     def test_fails_over_to_double(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(polish, "MAX_POLISH_STEPS", 1)
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         sol = sm.solve(pair.A, pair.B, rng=0)
         assert not taken(sol)
         check(sol, pair.A, pair.B, 1e-8)
 
     @pytest.mark.parametrize("at", [0, 2, 7])
     def test_callback_and_interrupt(self, at: int) -> None:
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         whole = sm.solve(pair.A, pair.B, rng=0)
         assert whole.steps == whole.history.step[-1] > at
         sol = partial(sm.Reason.CALLBACK, pair.A, pair.B, callback=lambda state: state.step == at)
@@ -203,12 +180,12 @@ class TestEnds:
 
     @pytest.mark.parametrize("steps", [1, 3, 6])
     def test_max_steps(self, steps: int) -> None:
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         sol = partial(sm.Reason.MAX_STEPS, pair.A, pair.B, max_steps=steps)
         assert sol.steps == steps
 
     def test_seconds_run_from_the_end_of_the_set_up(self) -> None:
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         sol = sm.solve(pair.A, pair.B, rng=0)
         assert taken(sol)
         assert (np.diff(sol.history.seconds) >= 0).all()
@@ -216,18 +193,18 @@ class TestEnds:
 
     def test_angle_to_another_vector(self) -> None:
         """That rounding is reached does not make up for an angle that is not."""
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         rule = sm.SineAngle(pair.vectors[:, 3], 1e-5)
         partial(sm.Reason.MAX_STEPS, pair.A, pair.B, stop=rule, max_steps=60)
 
     def test_max_seconds(self) -> None:
-        pair = make_pair(spectrum(), seed=9)
+        pair = make_pair(spectrum(N), seed=9)
         partial(sm.Reason.MAX_SECONDS, pair.A, pair.B, stop=sm.Residual(1e-8) | sm.MaxSeconds(1e-9))
 
 
 def test_polishing_never_lowers_the_quotient() -> None:
     """Each step minimises f over a span that holds the vector before it."""
-    pair = make_pair(spectrum(), seed=10, kappa_B=30.0)
+    pair = make_pair(spectrum(N), seed=10, kappa_B=30.0)
     pencil = sm.Pencil(pair.A, pair.B)
     single = in_single(pencil.products)
     assert single is not None

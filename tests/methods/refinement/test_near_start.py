@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -12,28 +10,12 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from checking import choices
-from pairs import pair_of
+from pairs import Pair, make_pair, spectrum
 from splitmerge.problem.factorise import deflated_cholesky
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 
 N = 150
-
-
-def spectrum(n: int) -> np.ndarray:
-    return np.concatenate([[1.0, 0.97], np.linspace(0.95, -0.5, n - 2)])
-
-
-class Pair(NamedTuple):
-    A: np.ndarray
-    B: np.ndarray
-    vectors: np.ndarray
-
-
-def make_pair(values: np.ndarray, seed: int, dtype: type = float, kappa_B: float = 10.0) -> Pair:
-    """A pair with these eigenvalues, descending, and its eigenvectors."""
-    A, B = pair_of(values, seed, dtype, kappa_B)
-    return Pair(A, B, scipy.linalg.eigh(A, B)[1][:, ::-1])
 
 
 def near(u: np.ndarray, error: float, seed: int = 0) -> np.ndarray:
@@ -46,7 +28,7 @@ def taken(sol: sm.Solution) -> bool:
     return "REFINEMENT" in choices(sol)
 
 
-def without(dtype: type = float, kappa_B: float = 10.0, n: int = N):
+def without(dtype: type = float, kappa_B: float = 10.0, n: int = N) -> Pair:
     return make_pair(spectrum(n), seed=3, dtype=dtype, kappa_B=kappa_B)
 
 
