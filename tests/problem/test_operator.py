@@ -60,6 +60,15 @@ class TestAdapt:
         assert op.kind == family(kind)
         assert op.scale == sign
 
+    @pytest.mark.parametrize(("n", "share", "kind"), [(200, 0.4, "dense"), (200, 0.3, "sparse"), (199, 1, "sparse")])
+    def test_a_full_matrix_in_sparse_format_becomes_an_array(self, n, share, kind):
+        rng = np.random.default_rng(0)
+        M = sp.csr_array(np.where(rng.random((n, n)) < share, rng.standard_normal((n, n)), 0))
+        M = sp.csr_array(sp.triu(M) + sp.triu(M, 1).T)
+        op = adapt(M, "A", -1)
+        check(op, -M.toarray())
+        assert op.kind == kind
+
     @each_of_three
     @each_dtype
     def test_dtypes(self, kind, dtype):

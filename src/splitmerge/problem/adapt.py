@@ -22,6 +22,9 @@ from .symmetry import completed, lone_triangle, measure, tolerable
 
 # Columns per call of a user operator that implements block products, to bound its temporary memory.
 BLOCK_COLUMNS = 128
+# A sparse matrix from this n on with more than this fraction of its entries stored becomes an array, which takes less
+# than twice the memory; its factors would be full.
+FULL_N, FULL_FRACTION = 200, 1 / 3
 
 
 def adapt(M: Any, name: str, sign: int = 1) -> Operator:
@@ -170,11 +173,13 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
 
 def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     dtype = working_dtype(M.dtype, name)
-    _check_square(M.shape, name)
+    n = _check_square(M.shape, name)
     a = sp.csr_array(M)
     if not a.has_canonical_format:
         a = a.copy()
         a.sum_duplicates()
+    if n >= FULL_N and a.nnz > FULL_FRACTION * n * n:
+        return _adapt_dense(a.toarray(), name, sign)
     a = a.astype(dtype, copy=False)
     size = float(np.abs(a.data).max(initial=0.0))
     asymmetry = csr.asymmetry(a) if math.isfinite(size) else 0.0
