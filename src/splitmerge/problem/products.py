@@ -217,11 +217,14 @@ class Products:
     def in_double(self, X: Array) -> tuple[Array, Array]:
         """A X and B X in double precision, neither shifted nor deflated."""
         self.tally.A_products += X.shape[1]
-        AX = self.A.in_double(X)
+        return self.A.in_double(X), self.B_in_double(X)
+
+    def B_in_double(self, X: Array) -> Array:
+        """B X in double precision (X itself when B is the identity)."""
         if self.B is None:
-            return AX, X
+            return X
         self.tally.B_products += X.shape[1]
-        return AX, self.B.in_double(X)
+        return self.B.in_double(X)
 
     def solve_B(self, b: Array, guess: Array | None = None, B_guess: Array | None = None) -> tuple[Array, Array]:
         """Return w ≈ B⁻¹b and B w; an iterative solver starts from `guess`, whose product with B is `B_guess`."""

@@ -55,7 +55,7 @@ def orthogonalised(pairs: Pairs, setup: Setup, found: Sequence[Part]) -> Pairs:
     Vectors of different slices are orthogonal as far as their residuals are small beside the distances of the values.
     """
     products = setup.products
-    _, BX = products.monitoring.in_double(pairs.vectors)
+    BX = products.monitoring.B_in_double(pairs.vectors)
     coefficients = [gram(part.pairs.vectors, BX) for part in found]
     if max(float(np.abs(C).max(initial=0.0)) for C in coefficients) <= products.eps**ORTHOGONAL_EXPONENT:
         return pairs

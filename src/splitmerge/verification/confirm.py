@@ -144,7 +144,7 @@ def purified(setup: Setup, pairs: Pairs, *, refined: bool = False) -> Pairs:
     inverse, products = setup.inverse, setup.given_pair
     assert inverse is not None
     monitoring = products.monitoring
-    BX = monitoring.in_double(pairs.vectors)[1].astype(products.dtype)
+    BX = monitoring.B_in_double(pairs.vectors).astype(products.dtype)
     X = monitoring.solves_K(inverse, np.asfortranarray(BX))
     if refined and everywhere(bool(np.isfinite(X).all())):
         AY, BY = monitoring.in_double(X.astype(pairs.vectors.dtype))

@@ -46,8 +46,8 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
     d = pencil.scaling.astype(np.float64)[:, None]
     with np.errstate(all="ignore"):
         X = _iterated(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]), d * pairs.vectors, poor) / d
-        X /= np.sqrt(column_dots(X, products.monitoring.in_double(X)[1]))
-    overlaps = gram(X, products.monitoring.in_double(X)[1]) - np.eye(X.shape[1])
+        X /= np.sqrt(column_dots(X, products.monitoring.B_in_double(X)))
+    overlaps = gram(X, products.monitoring.B_in_double(X)) - np.eye(X.shape[1])
     if not np.abs(overlaps).max() <= MAX_OVERLAP:
         # two have become one, or a vector has overflowed
         return pairs

@@ -283,7 +283,7 @@ def _inverse_norms(products: Products, R: Array, BX: Array, inverse: Inverse) ->
     """‖w‖_B and |xᴴBw| for w = (A − σB)⁻¹r."""
     monitoring = products.monitoring
     W = monitoring.solves_K(inverse, np.asfortranarray(R))
-    BW = monitoring.in_double(W.astype(BX.dtype))[1]
+    BW = monitoring.B_in_double(W.astype(BX.dtype))
     return np.column_stack([np.sqrt(np.maximum(column_dots(W, BW), 0.0)), np.abs(column_dots(BX, W))])
 
 
