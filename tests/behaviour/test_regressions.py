@@ -783,3 +783,10 @@ def test_an_indefinite_A_beside_an_operator_B_is_told_as_such():
     A, B = (Q * np.linspace(-1, 1, 154)) @ Q.T, (Q * np.geomspace(1, 4.5e8, 154)) @ Q.T
     with pytest.raises(ValueError, match="A is not positive definite, and a preconditioner"):
         sm.solve((A + A.T) / 2, aslinearoperator((B + B.T) / 2), which="smallest", method=sm.LocallyOptimal(), rng=0)
+
+
+def test_pairs_of_a_complete_basis_go_on_from_what_inverse_iteration_has_improved():
+    """All but one of the eigenvalues next to σ = 0: those far from it were never found, however often it began anew."""
+    values = np.r_[np.geomspace(1e-17, 0.4, 58), 1.14, 2.38]
+    sol = sm.solve(rotated(values), k=59, sigma=0.0, method=sm.Accelerated(), tol=1e-7, rng=0)
+    np.testing.assert_allclose(np.sort(sol.eigenvalues)[-2:], [0.4, 1.14], rtol=1e-7)

@@ -48,6 +48,8 @@ class SubspaceIteration(Iteration):
     companions: int = 0
     # the largest |value| seen so far
     radius: float
+    # does the subspace have as many dimensions as there are?
+    complete: bool = False
 
     def __init__(self) -> None:
         self.probes = 0
@@ -81,8 +83,8 @@ class SubspaceIteration(Iteration):
         """Do not pursue components of the residuals of a start that are this small relative to its values."""
 
     @abstractmethod
-    def renewal(self) -> Array:
-        """The vectors to start again with."""
+    def renewal(self, X: Array) -> Array:
+        """The vectors to start again with; X are the k pairs, which verification may have improved."""
 
     @abstractmethod
     def salvage(self) -> bool:
@@ -155,10 +157,13 @@ class SubspaceIteration(Iteration):
         return self.ritz_pair(0)
 
     def tightened(self, check_tol: float, pairs: Any, *, stalled: bool) -> State | Reason:
-        """Go on to a smaller residual; if the last attempt did not help, the basis misses components: start again."""
+        """Go on to a smaller residual; if the last attempt did not help, the basis misses components: start again.
+
+        So does a basis of the whole space, in which nothing changes any more.
+        """
         self.aim(check_tol, None)
         self._neglect(check_tol)
-        return self.start(self.renewal()) if stalled else self.resumed()
+        return self.start(self.renewal(pairs.vectors)) if stalled or self.complete else self.resumed()
 
     def _neglect(self, tol: float) -> None:
         floor = attainable_residual(self.products.n, self.products.eps)

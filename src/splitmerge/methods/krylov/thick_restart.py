@@ -264,9 +264,14 @@ class ThickRestart(SubspaceIteration):
             return None
         return self.transform.leave(self.basis.vectors(S[:, self.k : end]))
 
-    def renewal(self) -> Array:
-        """The vectors to start again with."""
-        return self.vectors(self.k)
+    @property
+    def complete(self) -> bool:  # type: ignore[override]
+        """Does the basis span the whole space?"""
+        return self.basis.complete
+
+    def renewal(self, X: Array) -> Array:
+        """The vectors to start again with; X are the k pairs, which verification may have improved."""
+        return np.asfortranarray(X.astype(self.transform.dtype, copy=False))
 
     @property
     def patience(self) -> int:  # type: ignore[override]
@@ -291,7 +296,7 @@ class ThickRestart(SubspaceIteration):
 
     def look(self, slack: Slack) -> bool | None:
         """Search the complement of the k pairs from a random vector: is there a pair more wanted by over `slack`?"""
-        if self.basis.complete:
+        if self.complete:
             return False
         self.best = math.inf, 0, self.basis.products
         self.keep_given()

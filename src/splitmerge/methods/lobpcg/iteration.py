@@ -189,8 +189,8 @@ class Lobpcg(SubspaceIteration):
         """The block with its guard vectors."""
         return self.vectors(self.values.size) if self.values.size else None
 
-    def renewal(self) -> Array:
-        """The vectors to start again with."""
+    def renewal(self, X: Array) -> Array:
+        """The whole block."""
         return self.vectors(self.values.size)
 
     def salvage(self) -> bool:
