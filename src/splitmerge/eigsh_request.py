@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +17,9 @@ from .errors import NotConverged, NotPositiveDefinite
 from .linalg.rounding import by_distance
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
-from .objective.state import State
 from .planning.choose import FALLBACK_N, FORMED_N
-from .planning.costs import MAX_DENSE_N, fallback_products, prefers_lapack
+from .planning.costs import MAX_DENSE_N, prefers_lapack
+from .planning.limit import MaxProducts
 from .planning.plan import Candidate, Engine
 from .preparation.modes import mode_transform
 from .preparation.workspace import Workspace
@@ -28,14 +29,14 @@ from .problem.pencil import Pencil
 from .problem.problem import Problem, Which
 from .problem.products import Products
 from .run.reason import Reason
-from .run.rules import Check, MaxSteps, Residual, Rule
+from .run.rules import MaxSteps, Residual, Rule
 from .solution.solution import Solution
 from .solve import carried_out, solve
 from .solvers import UserSolve
 from .transforms.modes import Reduced, most_wanted, reduce, transformed
 from .transforms.semidefinite import all_pairs, is_operator, with_entries
 from .typing import Array
-from .verification.decomposed import standing
+from .verification.decomposed import LAPACK_UNITS, standing
 
 # Residuals up to this multiple of eps count as converged where all that rounding allows is asked for.
 ROUNDING_UNITS = 1000
@@ -85,24 +86,34 @@ class Request:
         try:
             return self.searched()
         except ArpackNoConvergence:
-            if not self.can_fall_back or (lapack and not self.at_end):
+            if not self.can_fall_back:
                 raise
-            return self.improved() if self.at_end else self.proved_by_lapack()
+            return self.followed()
+
+    def followed(self) -> tuple[Array, Array]:
+        """The pairs where a search has failed: by `solve`, or by LAPACK as well as its reduction lets them be."""
+        if self.wanted:
+            with suppress(ArpackNoConvergence):
+                return self.improved()
+        return self.proved_by_lapack(ROUNDING_UNITS)
 
     @property
-    def at_end(self) -> bool:
-        """Is this a question for `solve` without a shift, in which M may be factorised?"""
-        return self.sigma is None and self.which != "SM" and self.Minv is None
+    def wanted(self) -> dict[str, Any]:
+        """What `solve` without a method is asked for, which may factorise A and M; nothing where it must not."""
+        if self.Minv is not None or self.OPinv is not None or self.mode != "normal":
+            return {}
+        if self.sigma is None:
+            return {"sigma": 0.0} if self.which == "SM" else {"which": WHICH[self.which]}
+        return {"sigma": self.sigma} if self.which == "LM" else {}
 
     def improved(self) -> tuple[Array, Array]:
         """The pairs by the default of `solve`, which improves those of LAPACK."""
-        what: dict[str, Any] = {"which": WHICH[self.which], "tol": self.tolerance, "rng": self.rng}
-        return self.outcome(lambda: solve(self.A, self.M, self.k, **what))
+        return self.outcome(lambda: solve(self.A, self.M, self.k, **self.wanted, tol=self.tolerance, rng=self.rng))
 
-    def proved_by_lapack(self) -> tuple[Array, Array]:
+    def proved_by_lapack(self, units: float = LAPACK_UNITS) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them, if they stand."""
         values, vectors = self.by_lapack()
-        done = self.stands(values, vectors)
+        done = self.stands(values, vectors, units)
         if not done.all():
             message = f"No convergence (LAPACK, {int(done.sum())}/{self.k} eigenvectors as good as rounding allows)"
             found = self.results(values[done], vectors[:, done], vectors_wanted=True)
@@ -125,9 +136,9 @@ class Request:
             name = "A" if self.mode == "buckling" else "M"
             raise NotPositiveDefinite(re.sub(r"\bB\b", name, str(error))) from error
 
-    def stands(self, values: Array, vectors: Array) -> Array:
+    def stands(self, values: Array, vectors: Array, units: float = LAPACK_UNITS) -> Array:
         """Which of these pairs are as good as the rounding of A and M allows, or as asked for?"""
-        return standing(self.A, self.M, values, vectors, self.tolerance)
+        return standing(self.A, self.M, values, vectors, self.tolerance, units)
 
     def by_lapack(self) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them."""
@@ -283,7 +294,7 @@ class Request:
         """The tolerance, and as many products as SciPy would spend on `maxiter` restarts."""
         ncv = min(max(2 * self.k + 1, 20), self.n) if self.ncv is None else self.ncv
         restarts = 10 * self.n if self.maxiter is None else self.maxiter
-        return Residual(self.tolerance) | _MaxProducts(ncv + restarts * (ncv - self.k), self.k, self.can_fall_back)
+        return Residual(self.tolerance) | MaxProducts(ncv + restarts * (ncv - self.k), self.k, self.can_fall_back)
 
     @property
     def method(self) -> Accelerated:
@@ -308,23 +319,3 @@ class Request:
             return np.argsort(values, kind="stable")
         order = most_wanted(transformed(values, self.sigma, self.mode), self.which)
         return order if vectors_wanted else order[::-1]
-
-
-@dataclass(frozen=True)
-class _MaxProducts(Rule):
-    """Stop after this many products of the search; with `fallback`, also once LAPACK is expected to be faster."""
-
-    products: float
-    k: int
-    fallback: bool
-
-    def begin(self, products: Products) -> Check:
-        """With A, or with its inverse; LAPACK is compared with the products of probes, too."""
-        counts = products.counts
-        limit = fallback_products(products.pencil, self.k) if self.fallback else math.inf
-
-        def check(state: State) -> Reason | None:
-            own, probes = (max(tally.A_products, tally.K_solves) for tally in (counts, counts.monitoring))
-            return Reason.MAX_STEPS if own >= self.products or own + probes >= limit else None
-
-        return check

@@ -12,7 +12,7 @@ import splitmerge as sm
 from checking import choices
 from pairs import pair_of
 from plain_matrices import chain, rotated, star
-from splitmerge.eigsh_request import _MaxProducts
+from splitmerge.planning.limit import MaxProducts
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.reason import Reason
@@ -403,7 +403,7 @@ def test_rounding_of_a_ridge_does_not_widen_a_cluster(seed):
 def test_products_of_probes_count_before_lapack_follows(fallback):
     """Where one eigenvalue is most of the spectrum, one probe after another finds a further copy of it."""
     products = Products(Pencil(rotated(np.arange(50.0)), None))
-    check = _MaxProducts(10_000, 10, fallback).begin(products)
+    check = MaxProducts(10_000, 10, fallback).begin(products)
     assert check(None) is None
     products.counts.monitoring.A_products = 9_000
     assert check(None) is (Reason.MAX_STEPS if fallback else None)

@@ -105,3 +105,19 @@ def test_transformed_values_of_eigenvalues_at_the_shift():
     A = np.array([[0, 0, 0, 0], [0, -4, 0, 2], [0, 0, 0, 0], [0, 2, 0, -1]])
     w = sm.eigsh(sp.csr_array(A), 3, sigma=0.0, which="SM", rng=0, return_eigenvectors=False)
     assert np.abs(w - -5).min() < 1e-12
+
+
+@pytest.mark.parametrize(("n", "k", "kappa"), [(60, 58, 1e4), (36, 21, 1e4), (36, 12, 1e6)])
+@pytest.mark.parametrize("shifted", [True, False], ids=["sigma", "SM"])
+def test_most_of_a_spectrum_next_to_a_shift(n, k, kappa, shifted):
+    """ArpackNoConvergence where SciPy returns: residuals of LAPACK and of the search were above 100 roundings."""
+    rng = np.random.default_rng(0)
+    A = np.diag(rng.integers(-3, 4, n) * 1.0)
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    M = (Q * np.geomspace(1, kappa, n)) @ Q.T
+    M = (M + M.T) / 2
+    exact = scipy.linalg.eigh(A, M, eigvals_only=True)
+    sigma = float(exact[0] - 0.1 * (exact[-1] - exact[0])) if shifted else 0.0
+    found = sm.eigsh(A, k, M, rng=0, **({"sigma": sigma} if shifted else {"which": "SM"}))[0]
+    wanted = np.sort(exact[np.argsort(np.abs(exact - sigma))[:k]])
+    np.testing.assert_allclose(np.sort(found), wanted, rtol=0, atol=1e-9)

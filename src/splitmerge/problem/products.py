@@ -266,10 +266,8 @@ class Products:
         """√(xᴴBx), or `NotPositiveDefinite` if that is not positive."""
         square = self.kernels.dot(x, Bx)
         if not square > 0:
-            raise NotPositiveDefinite(
-                f"B is not positive definite: xᴴBx = {square:.3g} for a vector met in the iteration; "
-                f"B must have only positive eigenvalues"
-            )
+            why = f"xᴴBx = {square:.3g} for a vector met in the iteration; B must have only positive eigenvalues"
+            raise NotPositiveDefinite(f"B is not positive definite: {why}")
         return math.sqrt(square)
 
 

@@ -15,8 +15,11 @@ from ..typing import Array
 LAPACK_UNITS = 100
 
 
-def standing(A: Any, M: Any, values: Array, vectors: Array, tol: float) -> Array:
-    """Which pairs of (A, M) meet ‖Av − λMv‖ ≤ tol |λ|‖Mv‖, or what rounding allows? Infinite values are not checked."""
+def standing(A: Any, M: Any, values: Array, vectors: Array, tol: float, units: float = LAPACK_UNITS) -> Array:
+    """Which pairs of (A, M) meet ‖Av − λMv‖ ≤ tol |λ|‖Mv‖, or what rounding allows? Infinite values are not checked.
+
+    `units` are the units of rounding of A and λM that a residual may have.
+    """
     left = as_dense(adapt(A, "A"))
     right = None if M is None else as_dense(adapt(M, "M"))
     finite = np.isfinite(values)
@@ -27,5 +30,5 @@ def standing(A: Any, M: Any, values: Array, vectors: Array, tol: float) -> Array
     MV = V if right is None else right.matrix @ V
     errors = norms(left.matrix @ V - MV * thetas)
     sizes = left.norm + np.abs(thetas) * (1.0 if right is None else right.norm)
-    floors = LAPACK_UNITS * float(np.finfo(left.dtype).eps) * sizes * norms(V)
+    floors = units * float(np.finfo(left.dtype).eps) * sizes * norms(V)
     return np.asarray((errors <= np.maximum(tol * np.abs(thetas) * norms(MV), floors)) | ~finite)
