@@ -111,3 +111,11 @@ def test_what_an_ill_conditioned_B_moves_out_of_an_interval_is_not_certified_awa
     A = B @ (S + S.T) @ B
     sol = sm.solve((A + A.T) / 2, B, interval=(0, 13.4676))
     assert sol.eigenvalues.size == 2 or sol.verdict == "probed"
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_random_vector_and_its_solve_do_not_cancel(make):
+    """n = 1: x + (A − σB)⁻¹x of equal norms was zero for one seed in six, and B was called indefinite."""
+    for seed in range(20):
+        sol = sm.solve(make(np.zeros((1, 1))), make(np.eye(1)), interval=(0, np.inf), rng=seed)
+        assert sol.eigenvalues.tolist() == [0]

@@ -138,11 +138,15 @@ class BInner:
 
 
 def added(Y: Array, Z: Array, W: Array, D: Array) -> tuple[Array, Array]:
-    """Columns Y and W, scaled to norm 1 and added, and their duals Z and D; Y alone where W has no norm."""
+    """Columns Y and ±W, scaled to norm 1 and added, and their duals Z and ±D; Y alone where W has no norm.
+
+    The sign is that with which they do not cancel.
+    """
     a, b = column_dots(Z, Y), column_dots(D, W)
     if not ((a > 0) & (a < np.inf) & (b > 0) & (b < np.inf)).all():
         return Y, Z
     a, b = (1 / np.sqrt(squares).astype(Y.dtype) for squares in (a, b))
+    b = np.where(column_dots(Z, W) < 0, -b, b)
     return np.asfortranarray(a * Y + b * W), np.asfortranarray(a * Z + b * D)
 
 
