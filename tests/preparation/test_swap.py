@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 
 import splitmerge as sm
@@ -11,6 +12,7 @@ from splitmerge.planning.choose import choose
 from splitmerge.preparation.definiteness import check_B
 from splitmerge.preparation.swap import ETA_MARGIN, MAX_ETA_RATIO, swapped_below
 from splitmerge.preparation.workspace import Workspace
+from splitmerge.sparse_direct.choice import definite_factors
 
 N = 60
 
@@ -49,3 +51,29 @@ def test_the_shift_is_told_in_the_units_of_the_eigenvalues(unit, mass):
     told = figures_of(plain, "SWAPPED")["shift"]
     assert told == pytest.approx(plain.shift)
     assert figures_of(scaled, "SWAPPED")["shift"] == pytest.approx(told * unit / mass)
+
+
+class TestWell:
+    """A particle in a well: 20 Lanczos steps see nothing of its bound states beside the kinetic energies."""
+
+    n = 400
+    x = np.linspace(-8, 8, n)
+    kinetic = sp.diags_array([np.full(n - 1, -1.0), np.full(n, 2.0), np.full(n - 1, -1.0)], offsets=[-1, 0, 1])
+    A = sp.csr_array(kinetic * (n / 16) ** 2 + sp.diags_array(-6 * np.exp(-(x**2) / 8)))
+
+    @pytest.mark.parametrize("mass", [None, np.linspace(1, 2, n)], ids=["identity", "lumped"])
+    def test_a_bound_by_circles(self, mass, monkeypatch):
+        made = []
+
+        def factors(K, like):
+            made.append(definite_factors(K, like))
+            return made[-1]
+
+        monkeypatch.setattr("splitmerge.preparation.swap.definite_factors", factors)
+        sol = sm.solve(self.A, mass, 3, which="smallest", rng=0)
+        exact = scipy.linalg.eigh(self.A.toarray(), None if mass is None else np.diag(mass), eigvals_only=True)[:3]
+        np.testing.assert_allclose(sol.eigenvalues, exact, rtol=1e-8)
+        assert sol.verdict == "certified"
+        # A, nearly A, and with the bound
+        assert len(made) <= 4
+        assert len({id(each.analysis) for each in made}) == 1

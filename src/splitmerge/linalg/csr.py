@@ -79,6 +79,9 @@ def plus(a: Any, c: float, b: Any) -> Any:
     if _same_pattern(a, b):
         return like(a, a.data + c * b.data)
     indptr, indices, data = _sum(a, a.data, b, c * b.data)
+    if indptr[-1] == a.nnz and np.array_equal(indptr, a.indptr) and np.array_equal(indices[: a.nnz], a.indices):
+        # the pattern of b is part of that of a
+        return like(a, data[: a.nnz].copy())
     for room in (indices, data):
         room.resize(int(indptr[-1]), refcheck=False)
     return sp.csr_array((data, indices, indptr), shape=a.shape)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg import csr
 from ..linalg.cholesky import DenseFactor
 from ..linalg.lanczos import LanczosProcess
 from ..methods.survey import survey
 from ..planning.decision import Choice
 from ..problem.factorise import factorise
 from ..problem.operator import Operator, plus
+from ..problem.pencil import Pencil
 from ..problem.products import Products
 from ..problem.start import random_vector
-from ..sparse_direct.choice import one_for_all
+from ..sparse_direct.choice import definite_factors, one_for_all
 from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.ldl import SparseShifted
+from ..transforms import is_lumped
 from ..typing import Array
 from .solver import attached
 from .workspace import Workspace
@@ -59,6 +65,10 @@ def _definite_factor(workspace: Workspace, K: Operator, sigma: float, sign: int)
             if shifted.negative != 0:
                 return None
             known = shifted.lu
+        elif K.kind == "sparse":
+            known = workspace.last_factors = definite_factors(K.matrix, workspace.last_factors)
+            if known is None:
+                return None
         return factorise(K, known=known)
     except (NotPositiveDefinite, ZeroDivisionError):
         return None
@@ -86,22 +96,43 @@ def swapped_below(workspace: Workspace) -> Products:
     """Products with (B, A + ηB) for an η ≥ 0 that makes A + ηB positive definite, not much larger than needed."""
     pencil = workspace.pencil
     tiny = pencil.eps**0.5 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
-    eta = tiny
-    definite = swapped(workspace, -eta, 1, clear=False)
-    if definite is None and not workspace.semidefinite:
-        eta = max(_lowest(workspace), tiny)
+    eta, definite = tiny, None
+    for eta in _etas(workspace, tiny):
         definite = swapped(workspace, -eta, 1, clear=False)
-    for growth in ETA_GROWTH:
         if definite is not None:
             break
-        eta *= growth
-        definite = swapped(workspace, -eta, 1, clear=False)
     if definite is None:
         raise NotPositiveDefinite(
             f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite: A must be positive "
             f"definite on the null space of B"
         )
     return definite if eta == tiny else _nearer(workspace, definite, eta, tiny)
+
+
+def _etas(workspace: Workspace, tiny: float) -> Iterator[float]:
+    """Increasing η: `tiny`, a Lanczos estimate, where that shows nothing a bound by Gershgorin's circles, then more."""
+    yield tiny
+    eta = tiny if workspace.semidefinite else max(_lowest(workspace), tiny)
+    if eta > tiny:
+        yield eta
+    elif (bound := _gershgorin(workspace.pencil)) > tiny:
+        yield bound
+    for growth in ETA_GROWTH:
+        eta *= growth
+        yield eta
+
+
+def _gershgorin(pencil: Pencil) -> float:
+    """An η for which A + ηB is strictly diagonally dominant, for a diagonal B; 0 where there is none."""
+    A, B = pencil.A, pencil.B
+    if A.matrix is None or not (B is None or is_lumped(B)):
+        return 0.0
+    diagonal = A.diagonal().real
+    sums = csr.row_sums(A.matrix) if A.kind == "sparse" else np.abs(A.matrix).sum(axis=1)
+    masses = 1.0 if B is None else B.diagonal().real
+    with np.errstate(over="ignore"):
+        least = (1 + pencil.eps**0.5) * float(((sums - np.abs(diagonal) - diagonal) / masses).max())
+    return least if math.isfinite(least) else 0.0
 
 
 def _nearer(workspace: Workspace, definite: Products, eta: float, tiny: float) -> Products:

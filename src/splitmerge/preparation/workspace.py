@@ -43,6 +43,8 @@ class Workspace:
     semidefinite: bool | None = None
     # A − σB factorised, by σ
     shifted: dict[float, Any] = field(default_factory=dict)
+    # the sparse factors of ±(A − σB) that were made last, whose ordering serves other σ
+    last_factors: Any = None
     checked_shift: bool = False
 
     def __post_init__(self) -> None:

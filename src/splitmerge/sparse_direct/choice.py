@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from . import costs
@@ -13,16 +14,17 @@ from .fill.prediction import predicted_fill
 from .protocol import Factors, Triangular
 
 
-def definite_factors(B: Any) -> Factors | None:
+def definite_factors(B: Any, like: Factors | None = None) -> Factors | None:
     """Factorise an expectedly positive definite B by the fastest installed backend; None if a pivot is zero.
 
-    If B is not clearly positive definite, the result is `Triangular`, so that the caller can check its pivots.
+    If B is not clearly positive definite, the result is `Triangular`, so that the caller can check its pivots. `like`
+    may be factors of a matrix with the same pattern.
     """
     makers: dict[str, Callable[[Any], Factors | None]] = {
         "CHOLMOD": cholmod.definite,
         "PARDISO": pardiso.definite,
         "MUMPS": mumps.definite,
-        "QDLDL": qdldl.unpivoted,
+        "QDLDL": partial(qdldl.unpivoted, like=like),
     }
     make = makers.get(costs.usual(B, lambda: predicted_fill(B).flops))
     factors = None if make is None else make(B)
