@@ -119,3 +119,16 @@ def test_a_random_vector_and_its_solve_do_not_cancel(make):
     for seed in range(20):
         sol = sm.solve(make(np.zeros((1, 1))), make(np.eye(1)), interval=(0, np.inf), rng=seed)
         assert sol.eigenvalues.tolist() == [0]
+
+
+def test_lapack_follows_slices_that_fail():
+    """A wheel with a diagonal over eleven decades: shifts far below the spectrum left residuals of 1e-4."""
+    for seed in (1, 2):
+        rng, n = np.random.default_rng(seed), 400
+        A = np.diag(10.0 ** rng.uniform(-8, 3, n))
+        A[0, 1:] = A[1:, 0] = rng.choice([1.0, -1.0, 1e-6, 10.0], n - 1)
+        i = np.arange(1, n - 1)
+        A[i, i + 1] = A[i + 1, i] = A[1, -1] = A[-1, 1] = 1
+        exact = np.linalg.eigvalsh(A)
+        sol = sm.solve(sp.csr_array(A), interval=(-np.inf, (exact[5] + exact[6]) / 2), rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, exact[:6], rtol=1e-10)

@@ -71,6 +71,11 @@ def all_within(problem: Problem, pencil: Pencil, mended: Mended, began: float) -
         found = direct
         if found is None or found.verdict is UNCLEAR:
             found = _sliced(workspace, monitor, counter, ends, direct)
+        missed = found.reason.failed and found.reason is not Reason.MISCOUNTED and direct is None
+        if missed and workspace.plan.candidates[-1].engine is Engine.LAPACK:
+            workspace.form(A=True, B=True)
+            direct = _by_lapack(workspace, monitor)
+            found = direct or found
     part, reason, verdict, setup = found
     if found is direct:
         workspace.decide(Choice.LAPACK, k=part.pairs.values.size, n=pencil.n)
