@@ -77,8 +77,9 @@ def _is_hopeless(excess: float, stalls: int) -> bool:
 
 
 def _work(run: Run) -> int:
-    """The products with A and solves with A − σB so far."""
-    return run.iteration.products.counts.products
+    """The products with A and B, those of conjugate gradients included, and solves with A − σB so far."""
+    counts = run.iteration.products.counts
+    return counts.products + counts.B_products
 
 
 def _success(pairs: Pairs, tol: float) -> Reason:
