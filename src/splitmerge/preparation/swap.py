@@ -113,10 +113,10 @@ def _etas(workspace: Workspace, tiny: float) -> Iterator[float]:
     """Increasing η: `tiny`, a Lanczos estimate, where that shows nothing a bound by Gershgorin's circles, then more."""
     yield tiny
     eta = tiny if workspace.semidefinite else max(_lowest(workspace), tiny)
+    if eta == tiny:
+        eta = max(_gershgorin(workspace.pencil), tiny)
     if eta > tiny:
         yield eta
-    elif (bound := _gershgorin(workspace.pencil)) > tiny:
-        yield bound
     for growth in ETA_GROWTH:
         eta *= growth
         yield eta
