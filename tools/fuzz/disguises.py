@@ -146,7 +146,9 @@ class Liar:
             self.buffer[...] = y
             return self.buffer
         if self.kind == "noise":
-            return y + 1e-6 * np.linalg.norm(y) / len(y) ** 0.5 * self.rng.normal(size=y.shape)
+            # scaled, as squares of large numbers overflow
+            largest = np.abs(y).max(initial=0.0) or 1.0
+            return y + 1e-6 * largest * np.linalg.norm(y / largest) / len(y) ** 0.5 * self.rng.normal(size=y.shape)
         return getattr(self, f"_{self.kind}")(x, y) if late else y
 
     def _nonsymmetric(self, x: Any, y: Any) -> Any:
