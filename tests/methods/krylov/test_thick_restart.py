@@ -7,11 +7,13 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
+from splitmerge.methods.krylov.basis import Basis
 from splitmerge.methods.krylov.complement import MIN_PROBE_STEPS, Complement
 from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
 from splitmerge.methods.subspace import Slack
+from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.problem.target import Target
 from splitmerge.transforms import Whitened
@@ -280,3 +282,12 @@ def test_what_plain_lanczos_sees_is_found(copies):
     search.launch(np.asfortranarray(np.eye(N)[:, [N - 1, 3]]))
     assert search.look(SLACK) is True
     assert np.sum(search.values > 1.2) == 2
+
+
+def test_the_period_without_reorthogonalisation_is_bounded():
+    """It doubled with every check that found nothing lost, up to an OverflowError."""
+    transform = Whitened(Products(Pencil(np.diag(np.arange(1.0, 31.0)))))
+    basis = Basis(transform, 20, Target.LARGEST, np.random.default_rng(0))
+    for _ in range(2000):
+        basis._pace(0.0)
+    assert 1 <= basis.period <= basis.capacity

@@ -130,7 +130,7 @@ class Recurrence(Waiting):
         """
         least = LEAST_LOSS * self.eps
         digits = math.log(self.eps ** (PERIOD_EXPONENT - 1) / LEAST_LOSS) / math.log(max(lost / least, 2.0))
-        self.period = max(1, min(int(digits * (self.period + 1)), 2 * self.period + 1))
+        self.period = max(1, min(int(digits * (self.period + 1)), 2 * self.period + 1, self.capacity))
 
     def _tighten(self) -> None:
         """Check semi-orthogonality of the waiting vector, and restore it."""
