@@ -136,7 +136,7 @@ class ThickRestart(SubspaceIteration):
         """Have products that could fill a small space many times not helped?"""
         dimension = self.transform.dimension
         made = self.basis.products - self.best[2]
-        return self.basis.capacity < dimension <= WHOLE_N and made > WHOLE_PRODUCTS * max(dimension, SMALL_N)
+        return self.basis.capacity < dimension <= WHOLE_N and made > WHOLE_PRODUCTS * dimension
 
     def _widen(self) -> None:
         """Go on with a basis of the whole space: where rounding is in the way, restarts do not reach what it does."""
