@@ -102,9 +102,9 @@ class Request:
         """What `solve` without a method is asked for, which may factorise A and M; nothing where it must not."""
         if self.Minv is not None or self.OPinv is not None or self.mode != "normal":
             return {}
-        if self.sigma is None:
-            return {"sigma": 0.0} if self.which == "SM" else {"which": WHICH[self.which]}
-        return {"sigma": self.sigma} if self.which == "LM" else {}
+        if self.sigma is None and self.which != "SM":
+            return {"which": WHICH[self.which]}
+        return {"sigma": self.sigma or 0.0} if self.known and (self.sigma is None or self.which == "LM") else {}
 
     def improved(self) -> tuple[Array, Array]:
         """The pairs by the default of `solve`, which improves those of LAPACK."""
@@ -121,10 +121,14 @@ class Request:
         return values, vectors
 
     @property
+    def known(self) -> bool:
+        """Are the entries of A and M known? A shift needs them."""
+        return not (is_operator(self.A) or is_operator(self.M))
+
+    @property
     def can_fall_back(self) -> bool:
         """May LAPACK follow a search that fails? SciPy's limit of iterations would take longer."""
-        known = not (is_operator(self.A) or is_operator(self.M))
-        return self.maxiter is None and self.n <= (FALLBACK_N if known else FORMED_N)
+        return self.maxiter is None and self.n <= (FALLBACK_N if self.known else FORMED_N)
 
     def searched(self) -> tuple[Array, Array]:
         """The k pairs by an iteration."""
