@@ -211,3 +211,13 @@ def test_pairs_of_a_tridiagonal_matrix_in_blocks():
                 values, vectors = found
                 np.testing.assert_allclose(T @ vectors, vectors * values, atol=1e-13)
     assert count > 900
+
+
+def test_eigenvalues_of_several_blocks_are_told_apart_to_rounding():
+    """dstemr selects by index with eight digits where the matrix splits, and passed over 1 + 1e-11."""
+    d, e = np.array([2.0, 1 + 1e-11, 1.0, 1.0, 1.0, 1.0]), np.array([1e-8, 1e-12, 0.0, 0.0, 0.0, 0.0])
+    exact = np.linalg.eigvalsh(np.diag(d) + np.diag(e[:-1], 1) + np.diag(e[:-1], -1))
+    for first in range(6):
+        values, vectors = tridiagonal_pairs(d.copy(), e.copy(), first, 5)
+        assert np.abs(values - exact[first:]).max() < 10 * EPS
+        assert np.abs(vectors.T @ vectors - np.eye(6 - first)).max() < 100 * EPS
