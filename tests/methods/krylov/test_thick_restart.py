@@ -291,3 +291,17 @@ def test_the_period_without_reorthogonalisation_is_bounded():
     for _ in range(2000):
         basis._pace(0.0)
     assert 1 <= basis.period <= basis.capacity
+
+
+@pytest.mark.parametrize(("d", "k"), [(3, 8), (4, 16), (6, 32)])
+def test_a_start_in_a_small_invariant_subspace_of_a_bipartite_graph(d, k):
+    """All Rayleigh quotients of its Krylov vectors are zero, which is no scale for what rounding leaves of the next."""
+    A = np.zeros((1, 1))
+    for _ in range(d):
+        one = np.eye(len(A))
+        A = np.block([[A, one], [one, A]])
+    exact = np.linalg.eigvalsh(A)[::-1][:k]
+    for place in (0, 3):
+        sol = sm.solve(A, k=k, x0=np.eye(2**d)[place], method=sm.Accelerated(), rng=0)
+        assert np.abs(sol.eigenvalues - exact).max() < 1e-7
+        assert np.abs(sol.eigenvectors.T @ sol.eigenvectors - np.eye(k)).max() < 1e-12

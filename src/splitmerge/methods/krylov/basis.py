@@ -141,6 +141,7 @@ class Basis(Recurrence):
         self.width = 0
         self.last_dual, self.Q_dual = self.Q_dual, []
         self._wait(w, d, self.radius, floors)
+        self.radius = max(self.radius, float(np.abs(self.coupling).max(initial=0.0)))
 
     def ritz(self, count: int) -> tuple[Array, Array, Array]:
         """At least the `count` most wanted Ritz values, their coefficients, and the norms of their residuals."""

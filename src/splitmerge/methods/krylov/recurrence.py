@@ -28,7 +28,7 @@ class Recurrence(Waiting):
     def __init__(self, transform: Transform, capacity: int, rng: np.random.Generator) -> None:
         super().__init__(transform, capacity, rng)
         self.H = np.zeros((self.capacity, self.capacity), self.coupling.dtype)
-        # the largest |value| and the least Rayleigh quotient seen so far
+        # the largest |value| or entry of H and the least Rayleigh quotient seen so far
         self.radius, self.lowest = 0.0, np.inf
         self.products = 0
         self.tridiagonal = True
@@ -88,6 +88,7 @@ class Recurrence(Waiting):
                     break
                 before, v, beta = v, V[:, j + 1], length
                 np.multiply(w, 1 / length, out=v)
+                self.radius = max(self.radius, beta)
         finally:
             # also after an interrupt
             if self.size > size:
@@ -183,6 +184,7 @@ class Recurrence(Waiting):
         self.size, self.reach = end, width
         if R is not None:
             self.coupling = R
+            self.radius = max(self.radius, float(np.abs(R).max()))
             return
         self.width = 0
         left = np.array(W).T
