@@ -17,6 +17,14 @@ LARGE = np.diag(np.arange(1.0, 1002.0)), np.diag(np.full(1001, 2.0))
 each_with_inner = pytest.mark.parametrize("method", [sm.Accelerated, sm.SplitMerge, sm.Power])
 
 
+def test_a_preconditioner_names_the_operator_whose_entries_it_needs():
+    """For the smallest it is that of A."""
+    A, B = LARGE
+    method = sm.LocallyOptimal(sm.Diagonal())
+    refuse("entries of A, but A is matrix-free", operator_of(A), B, which="smallest", method=method)
+    refuse("entries of B, but B is matrix-free", A, operator_of(B), which="largest", method=method)
+
+
 class TestSolvers:
     @pytest.mark.parametrize(
         "function",

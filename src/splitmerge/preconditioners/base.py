@@ -68,9 +68,11 @@ class Preconditioner(ABC):
         if pencil.B.entries is not None:
             return self._prepare_distributed(counted(pencil))
         if pencil.B.matrix is None:
+            # for the smallest, A takes the place of B
+            name = "B" if (pencil if isinstance(pencil, Pencil) else pencil.pencil).inverse is None else "A"
             raise ValueError(
-                f"the preconditioner {self!r} needs the entries of B, but B is matrix-free; give B as a matrix, or use "
-                f"UserPreconditioner or UserDiagonal"
+                f"the preconditioner {self!r} needs the entries of {name}, but {name} is matrix-free; give {name} as a "
+                f"matrix, or use UserPreconditioner or UserDiagonal"
             )
         return self._prepare(counted(pencil))
 
