@@ -132,3 +132,13 @@ def test_lapack_follows_slices_that_fail():
         exact = np.linalg.eigvalsh(A)
         sol = sm.solve(sp.csr_array(A), interval=(-np.inf, (exact[5] + exact[6]) / 2), rng=0)
         np.testing.assert_allclose(sol.eigenvalues, exact[:6], rtol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1.0])
+def test_an_interval_may_be_wider_than_the_spectrum_by_any_factor(unit):
+    """A border was moved outwards by a fraction of the interval, where (A − σB)⁻¹ underflows; B was blamed."""
+    A = unit * np.diag([1.0, 2.0, 3.0])
+    for interval, count in (((unit, 1e10), 3), ((2 * unit, np.inf), 2), ((-1e10, 2 * unit), 2), ((-1e10, 1e10), 3)):
+        sol = sm.solve(A, interval=interval)
+        assert sol.eigenvalues.size == count
+        assert sol.verdict == "certified"

@@ -74,7 +74,7 @@ def counted_ends(counter: Counter, a: float, b: float) -> Ends:
         # no eigenvalue of a B that is definite to working precision is there
         cut = Cut(math.copysign(limit, a + b), 0, math.inf, 0.0)
         return Ends(a, b, End(cut, cut), End(cut, cut))
-    span = b - a if math.isfinite(b - a) else counter.radius
+    span = min(b - a, counter.radius)
     low = _end(counter, a, -1, limit, span)
     if a == b == low.border.tau and low.border.clear:
         return Ends(a, b, low, low)
