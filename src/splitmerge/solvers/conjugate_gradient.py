@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import instance, real, whole
 from ..errors import NotPositiveDefinite
 from ..linalg import cg
-from ..linalg.reductions import column_norms
+from ..linalg.reductions import column_norms, column_sizes
 from ..preconditioners import Diagonal, Preconditioner
 from ..problem.pencil import Pencil, counted
 from ..problem.products import BSolver, Iterative, Products, PSolver
@@ -98,17 +98,21 @@ class _Solver(Iterative):
     def solve_block(self, R: Array) -> tuple[Array, Array]:
         """W and B W for columns, each with its own step lengths and all products together."""
         products, P = self.products, self.P
+        # squares of small residuals would underflow; powers of two do not round
+        sizes = column_sizes(R)
+        sizes = np.ldexp(np.ones_like(sizes), np.frexp(sizes)[1] - 1)
+        scaled = R / sizes
         W, r = cg.solve_block(
             products.products_B,
             np.zeros_like(R),
-            R.copy(),
-            target=np.maximum(self.tol, 0.01 * products.eps) * column_norms(R),
+            scaled,
+            target=max(self.tol, 0.01 * products.eps) * column_norms(scaled),
             max_steps=self.max_steps,
             refuse=_refuse,
             precondition=None if P is None else lambda residuals: products.solves_P(P, residuals),
             poll=products.budget.check,
         )
-        return W, R - r
+        return W * sizes, R - r * sizes
 
 
 def roughly_solved(products: Products, R: Array) -> tuple[Array, Array]:

@@ -1,0 +1,26 @@
+"""Conjugate gradients as a solver for B."""
+
+import numpy as np
+import pytest
+
+from pairs import pair_of
+from splitmerge.problem.pencil import Pencil
+from splitmerge.solvers.conjugate_gradient import ConjugateGradient
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_of_any_length_are_solved(dtype):
+    """The squares of small residuals underflow, and B was called indefinite."""
+    A, B = (M.astype(dtype) for M in pair_of(np.arange(1.0, 21), seed=0))
+    lengths = np.array([1.0, float(np.finfo(dtype).tiny) ** 0.6, 0.0], dtype)
+    R = np.random.default_rng(0).standard_normal((20, 3)).astype(dtype) * lengths
+    pencil = Pencil(A, B)
+    solver = ConjugateGradient(None, tol=1e-6).prepare(pencil)
+    W, BW = solver.solve_block(np.asfortranarray(R))
+    assert W.dtype == dtype
+    scaled = pencil.B.matrix.astype(float) @ W
+    for column in (0, 1):
+        size = float(np.abs(R[:, column]).max())
+        assert np.abs(scaled[:, column] - R[:, column]).max() < 1e-4 * size
+        assert np.abs(BW[:, column] - R[:, column]).max() < 1e-4 * size
+    assert not W[:, 2].any()
