@@ -287,6 +287,30 @@ def test_nothing_is_known_of_what_follows_the_last_pair_of_a_deflation():
     assert sol.angle_bounds[2] == 1
 
 
+def test_rounding_of_the_largest_inverse_mixes_the_vectors_of_a_cluster():
+    """θ = 1/λ of 1 and 1 + 1e-9 are determined to rounding of 1e6, the one for λ = 1e-6."""
+    values, errors = [1e-6, 1.0, 1 + 1e-9], [1e-14, 1e-8, 1e-8]
+    found = bounds_from(values, errors, [0.0] * 3, [0.0] * 3, None, 0.0, 3, projected=True)
+    assert found.clusters[1] == found.clusters[2]
+    assert (found.values[1:] > 1e-10).all()
+    alone = bounds_from(values[:2], errors[:2], [0.0] * 2, [0.0] * 2, None, 0.0, 2, projected=True)
+    assert alone.values[1] < 1e-15
+
+
+def test_all_values_of_an_inverse_are_bounded():
+    """Multiple values, all of them wanted, next to σ = −1.02: bounds of 2.2e-14 for errors of 4e-14."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        values = rng.choice([-1.0, 0.0, 1.0, 2.0, 1 + 1e-13, 1 + 1e-9, 1 - 1e-7], 60)
+        question = {"which": "smallest", "method": sm.Accelerated(), "tol": 1e-3}
+        try:
+            sol = sm.solve(np.diag(values), k=60, rng=seed, **question)
+        except sm.NotConverged as error:
+            sol = error.solution
+        errors = np.abs(sol.eigenvalues[:, None] - values).min(axis=1)
+        assert (errors <= sol.error_bounds).all()
+
+
 def test_gaps_next_to_a_shift_are_those_to_all_others():
     values = np.r_[0.0, 1.9, 2.1, np.linspace(50, 90, 57)]
     near = nearest_pairs(np.asfortranarray(np.diag(values)), None, 1, 1.0)

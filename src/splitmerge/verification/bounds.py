@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..linalg.rounding import ROUNDING_UNITS
 from ..typing import Array
 from .residuals import Pairs
 
@@ -111,7 +112,7 @@ def _bounds(
         above.append(high)
         high = min(high, *[lows[i] for i in cluster])
     low, bounds, angles, labels = -math.inf, e.copy(), [1.0] * len(v), [0] * len(v)
-    mixed = _mixed(clusters, blur, len(v))
+    mixed = _mixed(v, clusters, blur)
     for label, cluster in enumerate(clusters):
         high = above[-1 - label]
         gap = min([min(high - v[i], v[i] - low, g[i]) for i in cluster])
@@ -128,12 +129,16 @@ def _bounds(
     return bounds, angles, labels
 
 
-def _mixed(clusters: list[list[int]], blur: list[float] | None, count: int) -> list[float]:
-    """By how much blurred values of a cluster may be exchanged."""
+def _mixed(v: list[float], clusters: list[list[int]], blur: list[float] | None) -> list[float]:
+    """By how much blurred values of a cluster may be exchanged, and its vectors mixed by rounding of the largest value.
+
+    Without a blur, rounding of the values is part of the noise.
+    """
     if blur is None:
-        return [0.0] * count
+        return [0.0] * len(v)
     alone = {cluster[0] for cluster in clusters if len(cluster) == 1}
-    return [0.0 if i in alone else blur[i] for i in range(count)]
+    rounding = ROUNDING_UNITS * EPS * max([abs(x) for x in v])
+    return [0.0 if i in alone else blur[i] + rounding for i in range(len(v))]
 
 
 def _separate(
