@@ -281,10 +281,34 @@ def test_deltas_next_to_a_shift_are_relative_to_the_distance_from_it():
     assert levels.deltas == pytest.approx([0.5])
 
 
-def test_nothing_is_known_of_what_follows_the_last_pair_of_a_deflation():
-    sol = sm.solve(np.diag(np.arange(1.0, 41)), k=3, method=sm.Power(), tol=1e-6, rng=0)
-    assert (sol.angle_bounds[:2] < 1e-3).all()
-    assert sol.angle_bounds[2] == 1
+def test_no_gap_is_known_of_unchecked_pairs():
+    """A deflation may have passed over an eigenvalue between two that it found."""
+    A = np.diag(np.arange(1.0, 41))
+    sol = sm.solve(A, k=3, method=sm.Power(), tol=1e-6, rng=0)
+    norms = np.linalg.norm(A @ sol.eigenvectors - sol.eigenvectors * sol.eigenvalues, axis=0)
+    assert sol.verdict == "unchecked"
+    assert (sol.error_bounds >= norms).all()
+    assert (sol.error_bounds <= norms + 1e-12).all()
+    assert (sol.angle_bounds == 1).all()
+    assert sorted(sol.clusters) == [0, 1, 2]
+
+
+def test_unchecked_pairs_of_a_cluster_are_bounded():
+    """Gaps between found values of which others lie made bounds of 2e-12 for an error of 4e-12."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        values = np.r_[1.0, 1 - 10.0 ** -rng.integers(3, 12) * rng.random(4)]
+        Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+        A = hermitian((Q * values) @ Q.T)
+        sol = sm.solve(A, k=2, which="smallest", method=sm.SplitMerge(), tol=0.1, rng=seed)
+        errors = np.abs(sol.eigenvalues[:, None] - np.linalg.eigvalsh(A)).min(axis=1)
+        assert (errors <= sol.error_bounds + 20 * EPS).all()
+
+
+def test_pairs_that_are_not_complete_have_no_gaps_even_if_they_are_as_many_as_unknowns():
+    given = [3.0, 1.0], [0.1, 0.1], [0.0, 0.0], [0.0, 0.0], None, None, 2
+    assert (bounds_from(*given).values < 0.01).all()
+    assert (bounds_from(*given, complete=False).values == 0.1).all()
 
 
 def test_rounding_of_the_largest_inverse_mixes_the_vectors_of_a_cluster():

@@ -39,14 +39,14 @@ def taken(pairs: Pairs, chosen: Array) -> Pairs:
 
 
 def bounded(pairs: Pairs, setup: Setup, part: Slice) -> Part:
-    """The pairs of a slice in ascending order; all other eigenvalues are beyond its cuts."""
+    """The pairs of a slice in ascending order; if they are all, the other eigenvalues are beyond its cuts."""
     pairs = taken(pairs, np.argsort(pairs.values, kind="stable"))
     assert pairs.sigma is not None
     tiny = float(np.finfo(float).tiny) ** 0.25
     thetas = 1 / np.maximum(np.abs(pairs.values - pairs.sigma), tiny)
     beyond = np.where(pairs.values > pairs.sigma, part.high.tau - pairs.sigma, pairs.sigma - part.low.tau)
     pairs.gaps = thetas - 1 / np.maximum(beyond, tiny)
-    return Part(pairs, bounds_of(pairs, setup.products.n))
+    return Part(pairs, bounds_of(pairs, setup.products.n, complete=pairs.values.size == part.count))
 
 
 def orthogonalised(pairs: Pairs, setup: Setup, found: Sequence[Part]) -> Pairs:

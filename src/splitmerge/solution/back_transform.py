@@ -45,7 +45,9 @@ def present(
     the units of the pencil, if the iteration ran on (A + ηB, B). `searching` is the time of the iteration itself.
     """
     pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
-    bounds, shift = bounds_of(pairs, pencil.n) if bounds is None else bounds, user_shift(setup, shift)
+    if bounds is None:
+        bounds = bounds_of(pairs, pencil.n, complete=verified.verdict != "unchecked")
+    shift = user_shift(setup, shift)
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))

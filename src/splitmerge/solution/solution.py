@@ -81,11 +81,12 @@ class Solution:
         (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
         the gap to the other values is larger than e; infinite where rᴴB⁻¹r could not be computed. After a factorisation
         of A − σB, the same in terms of 1/(λ − σ). (An allowance for rounding is added; a gap is known only as far as
-        nothing is missing: see `verdict`.)
+        nothing is missing, so that none is used where the `verdict` is "unchecked".)
     angle_bounds, clusters
         (k,), sin of the B-angle between the vector and the eigenspace is at most e/gap. Values too near to each other
         to be told apart have the same number in `clusters`; their angles are to the invariant subspace of them all. Of
-        what lies just beyond the last pair a search knows nothing for sure, so its bound is 1 (LAPACK knows it).
+        what lies just beyond the last pair a search knows nothing for sure, so its bound is 1 (LAPACK knows it); so are
+        those of all pairs that are "unchecked".
     converged, reason, steps
         Whether and why the iteration stopped, and the steps of all pairs together.
     counts

@@ -29,12 +29,16 @@ class Bounds:
     clusters: Array
 
 
-def bounds_of(pairs: Pairs, n: int) -> Bounds:
-    """The bounds for verified pairs of an n×n pair, in its units."""
+def bounds_of(pairs: Pairs, n: int, *, complete: bool = True) -> Bounds:
+    """The bounds for verified pairs of an n×n pair, in its units.
+
+    Unless they are `complete` as far as is known, an eigenvalue may be missing in every gap.
+    """
     columns = pairs.values, pairs.errors, pairs.noise, pairs.offsets
     values, errors, noise, offsets = (column.tolist() for column in columns)
     gaps = None if pairs.gaps is None else pairs.gaps.tolist()
-    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n, projected=pairs.projected)
+    known = {"projected": pairs.projected, "complete": complete}
+    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n, **known)
 
 
 def bounds_from(
@@ -47,6 +51,7 @@ def bounds_from(
     n: int,
     *,
     projected: bool = False,
+    complete: bool = True,
 ) -> Bounds:
     """The same from the columns of `Pairs`, in plain floats: for a few pairs they are many times as fast as arrays."""
     distances, blur = [], None
@@ -60,7 +65,9 @@ def bounds_from(
         values = [_sign(value - sigma) / d for value, d in zip(values, distances, strict=True)]
         noise = [w / (d * d) + o / d for w, o, d in zip(noise, offsets, distances, strict=True)]
         errors = [error / d + w for error, w, d in zip(errors, noise, distances, strict=True)]
-    if len(values) == n:
+    if not complete:
+        gaps = [0.0] * len(values)
+    elif len(values) == n:
         gaps = [math.inf] * n
     elif gaps is None:
         # nothing is known of what follows the last
