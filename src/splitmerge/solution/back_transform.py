@@ -22,7 +22,7 @@ from ..sparse_direct.cholesky import SparseFactor
 from ..sparse_direct.costs import WORTH_A_WORD, advice
 from ..system.processes import current
 from ..typing import Array
-from ..verification.bounds import Bounds, bounds_of
+from ..verification.bounds import Bounds
 from ..verification.completeness import Verified
 from ..verification.residuals import Pairs
 from .solution import Seconds, Solution
@@ -45,9 +45,7 @@ def present(
     the units of the pencil, if the iteration ran on (A + ηB, B). `searching` is the time of the iteration itself.
     """
     pencil, pairs, problem = setup.given_pair.pencil, verified.pairs, workspace.problem
-    if bounds is None:
-        bounds = bounds_of(pairs, pencil.n, complete=verified.verdict != "unchecked")
-    shift = user_shift(setup, shift)
+    bounds, shift = verified.bounds(pencil.n) if bounds is None else bounds, user_shift(setup, shift)
     real = np.empty(0, pencil.dtype).real.dtype
     done, ready = time.perf_counter(), workspace.budget.clock
     decisions = (*_opening(workspace, mended), *workspace.decisions, *_closing(problem, setup, shift))

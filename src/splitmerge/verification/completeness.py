@@ -20,6 +20,7 @@ from ..run.loop import Run
 from ..run.reason import Reason
 from ..transforms import standard
 from ..typing import Array
+from .bounds import Bounds, bounds_of
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
@@ -43,6 +44,10 @@ class Verified(NamedTuple):
     pairs: Pairs
     reason: Reason
     verdict: Verdict
+
+    def bounds(self, n: int) -> Bounds:
+        """Error bounds of the pairs of an n×n pair; no gap is known where nothing was checked."""
+        return bounds_of(self.pairs, n, complete=self.verdict != "unchecked")
 
 
 def verify(run: Run, setup: Setup, X: Array, *, certify: bool) -> Verified:
