@@ -81,17 +81,11 @@ class Tridiagonal(ABC):
 
 
 class PlainLanczos(Tridiagonal):
-    """The recurrence for K alone without reorthogonalisation, of which two vectors are kept: Ritz values only.
+    """The recurrence for K alone without reorthogonalisation, of which two vectors are kept: Ritz values only."""
 
-    `project` takes the components along an invariant subspace out of a vector, in place. It is applied to every new
-    vector: if it were applied to the products only, the recurrence would amplify what rounding leaves of them.
-    """
-
-    def __init__(
-        self, times: Callable[[Array], Array], x: Array, project: Callable[[Array], Array] | None = None
-    ) -> None:
+    def __init__(self, times: Callable[[Array], Array], x: Array) -> None:
         super().__init__(extent(x), float(np.finfo(x.dtype).eps))
-        self.times, self.project, self.kernels = times, project, kernels(x.dtype)
+        self.times, self.kernels = times, kernels(x.dtype)
         self.v = self.before = x / self.kernels.norm(x)
 
     def extend(self) -> None:
@@ -102,8 +96,6 @@ class PlainLanczos(Tridiagonal):
         w = axpy(v, w, a=-alpha)
         if self.beta:
             w = axpy(self.before, w, a=-self.beta[-1])
-        if self.project is not None:
-            w = self.project(w)
         beta = float(norm(w))
         if not self._record(alpha, beta):
             self.before, self.v = v, np.multiply(w, 1 / beta, out=w)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...linalg.lanczos import PlainLanczos
-from ...problem.start import random_vector
-from ...system.processes import agreed
+from ...problem.products import Iterative
 from ...typing import Array
 from ..probe import outside, unless_converged, unseen_distance
 from ..subspace import Slack
+from .plain import PlainProcess
 
 if TYPE_CHECKING:
     from .thick_restart import ThickRestart
@@ -29,6 +28,9 @@ RESOLVED_FRACTION = 1e-4
 PLAIN_N = 200
 # The Ritz values of plain Lanczos are computed every time that it has grown by this fraction.
 CHECK_FRACTION = 0.125
+# Ritz vectors beyond the k wanted ones are projected out, too, if their residual norm is below this fraction of the
+# distance of their value to where a missing one may be: its eigenvector has components along them of that size.
+INVARIANT_FRACTION = 1e-2
 
 
 class Complement:
@@ -43,42 +45,66 @@ class Complement:
     def __init__(self, search: ThickRestart, slack: Slack) -> None:
         self.search, self.slack = search, slack
         self.low, self.high = search.target.window(search.values[: search.k])
-        # how many products the search has made
-        self.before = search.basis.products
+        # how many products the search has made, and how many plain Lanczos
+        self.before, self.spent = search.basis.products, 0
 
     def look(self) -> bool | None:
         """Is there a further pair, which the basis then contains? None if many steps did not decide it."""
         transform = self.search.transform
-        empty = transform.single and transform.n >= PLAIN_N and self._seen() is False
-        return False if empty else self._searched()
+        plain = transform.n >= PLAIN_N and not isinstance(transform.products.solver, Iterative)
+        return False if plain and self._seen() is False else self._searched()
 
     def _seen(self) -> bool | None:
-        """Does plain Lanczos, which keeps no basis, see a further pair? None if many steps did not decide it."""
-        process = self._process()
-        limit, following = MAX_PROBE_BASES * self.search.basis.capacity, MIN_PROBE_STEPS
+        """Does plain Lanczos see a further pair? None if many steps did not decide it."""
+        search = self.search
+        S, margin = self._nearly_invariant()
+        found = self._plainly(S, margin) if margin > 0 else None
+        return self._plainly(search.S[:, : search.k], 0.0) if found is None else found
+
+    def _nearly_invariant(self) -> tuple[Array, float]:
+        """Coefficients of the wanted Ritz vectors and others that nearly span an invariant subspace, and a margin.
+
+        An eigenvalue μ beyond the window whose eigenvector has components c along Ritz vectors with the values θ lies
+        within Σ (μ − θ)|c|² of one of the complement, if these are small, and |c| is at most the residual norm over
+        μ − θ. The margin, the bound of that sum, is zero where no others are taken, as some value is within it.
+        """
+        search, k = self.search, self.search.k
+        values, S, errors = search.basis.ritz(search.basis.size)
+        distances = np.minimum(self.high - values, values - self.low)
+        taken = errors <= INVARIANT_FRACTION * distances
+        taken[:k] = False
+        margin = 2 * float((errors[taken] ** 2 / distances[taken]).sum())
+        rest = ~taken
+        rest[:k] = False
+        taken[:k] = True
+        near = bool((distances[rest] <= margin).any())
+        return S[:, taken], 0.0 if near else margin
+
+    def _plainly(self, S: Array, margin: float) -> bool | None:
+        """Does plain Lanczos beside the vectors V S see a further pair? None if many steps did not decide it.
+
+        None as well where a value is within the `margin`.
+        """
+        basis = self.search.basis
+        process = PlainProcess(basis, np.asfortranarray(basis.vectors(S)))
+        limit, following = MAX_PROBE_BASES * basis.capacity, MIN_PROBE_STEPS
+        start = self.spent
         while process.steps < limit:
-            while process.steps < following and not process.exhausted:
+            while process.steps < following and not process.exhausted and not process.broken:
                 process.extend()
-            self.search.basis.products = self.before + process.steps
-            ends, errors = _ends(process)
+            self.spent = start + process.steps
+            basis.products = self.before + self.spent
+            if process.broken:
+                return None
+            ends, errors = process.ends()
             if outside(ends, self.low - self.slack.low, self.high + self.slack.high):
                 return True
-            if process.exhausted or self._decided(ends, errors, process.steps, [1], [0]):
+            if margin > 0 and outside(ends, self.low + margin, self.high - margin):
+                return None
+            if process.exhausted or self._decided(ends, errors, process.steps, [1], [0], margin):
                 return False
             following += max(MIN_PROBE_STEPS // 2, int(CHECK_FRACTION * following))
         return None
-
-    def _process(self) -> PlainLanczos:
-        """Plain Lanczos from a random vector; every vector is orthogonalised against the pairs."""
-        basis, transform = self.search.basis, self.search.transform
-        U = np.asfortranarray(basis.vectors(self.search.S[:, : self.search.k]))
-
-        def deflated(w: Array) -> Array:
-            c = basis.coefficients(1.0, U, w, trans=basis.trans)
-            return np.asarray(basis.gemv(-1.0, U, c, 1.0, w, overwrite_y=1))
-
-        x = transform.random(random_vector(transform, basis.rng)[:, None])[0][:, 0]
-        return PlainLanczos(lambda v: transform.apply(v, v), deflated(deflated(x)), deflated)
 
     def _searched(self) -> bool | None:
         """The same in the basis of the search, which then contains what is found."""
@@ -102,18 +128,20 @@ class Complement:
                 break
         return None
 
-    def _decided(self, values: Array, errors: Array, steps: int, above: list[int], below: list[int]) -> bool:
+    def _decided(
+        self, values: Array, errors: Array, steps: int, above: list[int], below: list[int], margin: float = 0.0
+    ) -> bool:
         """Do the Ritz values in the places `above` and `below` show that nothing more wanted is left?"""
-        search, slack = self.search, self.slack
+        search, slack, low, high = self.search, self.slack, self.low + margin, self.high - margin
         top, bottom = float(values[above[-1]]), float(values[below[-1]])
         unseen = unseen_distance(steps, search.transform.n, top - bottom)
         if search.blind:
-            gap = min(self.high - top, bottom - self.low)
+            gap = min(high - top, bottom - low)
             doubt = reach = errors if steps >= self._resolving(gap) else np.maximum(errors, unseen)
         else:
             doubt, reach = unless_converged(values, errors, search.basis.eps**0.5, unseen)
-        more = ((values + reach > self.high) & (doubt > slack.high))[above].any()
-        less = ((values - reach < self.low) & (doubt > slack.low))[below].any()
+        more = ((values + reach > high) & (doubt > slack.high))[above].any()
+        less = ((values - reach < low) & (doubt > slack.low))[below].any()
         return bool(steps >= MIN_PROBE_STEPS and not (more or less))
 
     def _resolving(self, gap: float) -> int:
@@ -124,11 +152,3 @@ class Complement:
                 break
             following = products
         return following
-
-
-def _ends(process: PlainLanczos) -> tuple[Array, Array]:
-    """The least and the largest Ritz value, and their residual norms."""
-    places = (0, process.steps - 1)
-    pairs = agreed(tuple(process.ritz(place, place) for place in places))
-    values = np.array([float(values[0]) for values, _ in pairs])
-    return values, process.beta[-1] * np.array([abs(float(S[-1, 0])) for _, S in pairs])
