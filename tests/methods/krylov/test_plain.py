@@ -84,6 +84,17 @@ def test_a_value_next_to_the_window_is_decided(distance):
     assert complement.search.look(complement.slack) is False
 
 
+def test_values_at_the_window_without_an_error_are_not_taken():
+    """As those of an invariant subspace with further copies of the last wanted value."""
+    complement = complement_of(np.r_[3.0, 2.0, 1.9, np.linspace(0, 1, 300)], 30, 2, 0)
+    known = np.array([3.0, 2.0, 2.0, 1.0]), np.eye(4), np.array([0.0, 0.0, 0.0, 1e-3])
+    complement.search.basis.ritz = lambda count: known
+    with np.errstate(all="raise"):
+        S, margin = complement._nearly_invariant()
+    np.testing.assert_array_equal(S, np.eye(4)[:, [0, 1, 3]])
+    assert margin == 0
+
+
 def test_a_value_within_the_margin_is_not_decided():
     complement = complement_of(np.r_[3.0, 2.0, 1.9, np.linspace(0, 1, 300)], 30, 2, 0)
     S = complement.search.S[:, :2]

@@ -71,7 +71,7 @@ class Complement:
         search, k = self.search, self.search.k
         values, S, errors = search.basis.ritz(search.basis.size)
         distances = np.minimum(self.high - values, values - self.low)
-        taken = errors <= INVARIANT_FRACTION * distances
+        taken = (errors <= INVARIANT_FRACTION * distances) & (distances > 0)
         taken[:k] = False
         margin = 2 * float((errors[taken] ** 2 / distances[taken]).sum())
         rest = ~taken
