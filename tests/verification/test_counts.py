@@ -155,11 +155,11 @@ def test_the_shift_that_was_asked_for_is_the_centre(kind, side):
 class TestNarrow:
     """A cluster may be cut where its width is a fraction of its own values, whatever the others are."""
 
-    def narrow(self, width, *, margin=0.0, noise=0.0):
-        values = np.array([1e6, 1.0, 1.0])
-        none, rows = np.zeros(3), [np.ones((1, 3))] * 3
-        pairs = Pairs(values, np.eye(3), *rows, none, none, none + noise, none + noise, none, none + noise)
-        return _is_narrow(pairs, np.array([False, True, True]), width, margin, 1e-6)
+    def narrow(self, width, *, margin=0.0, noise=0.0, apart=0.0, delta=0.0):
+        values = np.array([1e6, 1.0, 1.0 + apart])
+        none, rows, deltas = np.zeros(3), [np.ones((1, 3))] * 3, np.full(3, delta or noise)
+        pairs = Pairs(values, np.eye(3), *rows, none, none, deltas, none + noise, none, deltas)
+        return _is_narrow(pairs, np.array([False, True, True]), values, width, margin, 1e-6)
 
     def test_relative_to_its_own_values(self):
         assert self.narrow(0.9e-6) is True
@@ -168,3 +168,29 @@ class TestNarrow:
     def test_rounding_leaves_it_open(self):
         assert self.narrow(3e-6, margin=1.1e-6) == "unclear"
         assert self.narrow(1e-3, noise=1e-9) is False
+
+    def test_values_that_differ_by_more_than_their_errors_are_no_cluster(self):
+        """Rounding allows for the width, but only the margin of the count has joined them."""
+        assert self.narrow(2e-3, noise=1e-4, apart=1e-3, delta=6e-4) is True
+        assert self.narrow(2e-3, noise=1e-4, apart=1e-3, delta=4e-4) == "unclear"
+
+
+class TestSinglePrecision:
+    """The margin of a count in single precision is wider than the errors of the pairs."""
+
+    @staticmethod
+    def pair(seed, n=250, copies=6, kappa=1e2):
+        rng = np.random.default_rng(seed)
+        values = np.r_[np.ones(copies), np.full(copies, -0.99), rng.uniform(-0.9, 0.9, n - 2 * copies)]
+        Q, W = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+        G = (Q * kappa ** (-np.sort(rng.random(n)) / 2)) @ W.T
+        A, B = (G * values) @ G.T, G @ G.T
+        return ((A + A.T) / 2).astype(np.float32), ((B + B.T) / 2).astype(np.float32)
+
+    @pytest.mark.parametrize("seed", range(8))
+    @pytest.mark.parametrize("certify", [False, True])
+    def test_pairs_that_differ_are_no_cluster(self, seed, certify):
+        """Copies of 1 were missing in favour of -0.99, certified."""
+        A, B = self.pair(seed)
+        sol = sm.solve(A, B, k=3, which="magnitude", rng=seed, certify=certify)
+        np.testing.assert_allclose(sol.eigenvalues, 1, atol=1e-4)

@@ -76,13 +76,20 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
     return max(least, math.sqrt(float(np.finfo(products.dtype).tiny)))
 
 
-def _is_narrow(pairs: Pairs, inside: Array, width: float, margin: float, fraction: float) -> Fit:
-    """Is a cluster as narrow as each of its values is known? "unclear" if it is wide only because of rounding."""
+def _is_narrow(pairs: Pairs, inside: Array, distances: Array, width: float, margin: float, fraction: float) -> Fit:
+    """Is a cluster as narrow as each of its values is known? "unclear" if it is wide only because of rounding.
+
+    So it is if some of its values differ by more than their errors: only the margin of the counts has joined them.
+    """
     # A = 0 has no rounding errors
     noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].min())
     known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
-    allowed = max(fraction * float(np.abs(pairs.values[inside]).max()), known)
-    if width <= allowed:
+    close = fraction * float(np.abs(pairs.values[inside]).max())
+    allowed = max(close, known)
+    order = np.argsort(distances[inside])
+    errors, steps = pairs.deltas[inside][order], np.diff(distances[inside][order])
+    joined = bool((steps <= np.maximum(errors[1:] + errors[:-1], close)).all())
+    if joined and width <= allowed:
         return True
     uncertain = 2 * (margin + float(pairs.noise[inside].max()))
     return "unclear" if width - uncertain <= allowed or margin > allowed else False
@@ -150,7 +157,7 @@ def _fits(
         return fits
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
     top, inside = _cluster(distances, deltas + margin, measured)
-    narrow = _is_narrow(pairs, inside, top - least, margin, fraction)
+    narrow = _is_narrow(pairs, inside, distances, top - least, margin, fraction)
     if narrow is not True:
         return narrow
     beyond = side.chosen & ~inside
@@ -181,7 +188,7 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
     if count is None or count == pairs.values.size:
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
-    narrow = _is_narrow(pairs, inside, reach + top, margin, fraction)
+    narrow = _is_narrow(pairs, inside, distances, reach + top, margin, fraction)
     if count < pairs.values.size or narrow is not True:
         return False if count < pairs.values.size else narrow
     if -top <= 0:
