@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import splitmerge as sm
 from checking import exhaustive
@@ -82,3 +82,27 @@ def test_zero_beside_huge_negative_values(n, span, identity, seed):
     sol = sm.solve((A + A.T) / 2, identity(n), x0=Q[:, 1], rng=seed)
     assert abs(sol.eigenvalues[0]) <= 1e-10 * 10**span
     assert sol.verdict == "certified"
+
+
+def one_sided_band(isolated, *, seed=1):
+    """A band of 2,200 eigenvalues from -1.80855 down; of the others, the eighth by size is farther than its edge."""
+    values = np.r_[
+        -0.003, -0.066, -0.54, -0.74, 0.95, 1.16, 1.28, isolated, 2.5, 3.3, -1.80855 - np.linspace(0, 1, 2200)
+    ]
+    return np.random.default_rng(seed).permutation(values)
+
+
+@pytest.mark.parametrize("isolated", [1.8086, 1.8116, 1.9])
+@pytest.mark.parametrize("seed", range(3))
+class TestTheOtherSide:
+    """The isolated eigenvalue converges sooner than the edge of the band on the other side, which is more wanted."""
+
+    def test_of_a_shift(self, isolated, seed):
+        sol = sm.solve(sp.csr_array(sp.diags_array(one_sided_band(isolated))), k=8, sigma=0.0, rng=seed)
+        np.testing.assert_allclose(sol.eigenvalues[-1], -1.80855, rtol=1e-9)
+
+    def test_of_zero(self, isolated, seed):
+        values = 1 / one_sided_band(isolated)
+        A = LinearOperator((values.size,) * 2, matvec=lambda x: values * np.ravel(x), dtype=float)
+        sol = sm.solve(A, k=8, which="magnitude", rng=seed)
+        np.testing.assert_allclose(sol.eigenvalues[-1], -1 / 1.80855, rtol=1e-9)

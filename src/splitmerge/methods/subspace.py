@@ -197,6 +197,19 @@ class SubspaceIteration(Iteration):
         rounding = 1e3 * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
         return Slack(float(low.max(initial=0.0)) + rounding, float(high.max(initial=0.0)) + rounding)
 
+    def settled(self) -> bool:
+        """Are the next Ritz values less wanted than the k first ones, whatever their errors?
+
+        On one side of σ, or at one end of the spectrum, they may converge sooner than on the other.
+        """
+        rest = self.values[self.k :]
+        if rest.size == 0 or self.complete:
+            return True
+        slack, (low, high) = self._slack(), self.target.window(self.values[: self.k])
+        top, bottom = int(np.argmax(rest)), int(np.argmin(rest))
+        errors = self.errors[self.k :]
+        return bool(rest[top] + errors[top] <= high + slack.high and rest[bottom] - errors[bottom] >= low - slack.low)
+
     def crowded(self) -> bool:
         """Are two of the k values equal within their errors?"""
         size = float(np.abs(self.values[: self.k]).max(initial=0.0))

@@ -305,3 +305,21 @@ def test_a_start_in_a_small_invariant_subspace_of_a_bipartite_graph(d, k):
         sol = sm.solve(A, k=k, x0=np.eye(2**d)[place], method=sm.Accelerated(), rng=0)
         assert np.abs(sol.eigenvalues - exact).max() < 1e-7
         assert np.abs(sol.eigenvectors.T @ sol.eigenvectors - np.eye(k)).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("rest", "errors", "settled"),
+    [
+        ([0.9, -0.9], [0.05, 0.05], True),
+        ([0.9, -0.9], [0.05, 0.2], False),
+        ([0.9, -0.9], [0.2, 0.05], False),
+        ([-1.0, 0.1], [1e-13, 0.5], True),
+    ],
+)
+def test_the_last_pair_counts_once_the_next_ones_cannot_be_more_wanted(rest, errors, settled):
+    search = ThickRestart(setup_of(HIDDEN, 2, Target.MAGNITUDE))
+    search.values, search.errors, search.pair = np.r_[2.0, 1.0, rest], np.r_[1e-12, 1e-12, errors], 1
+    assert search.settled() == settled
+    assert (search.patience == 0) == settled
+    search.pair = 0
+    assert search.patience == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -275,9 +276,14 @@ class ThickRestart(SubspaceIteration):
 
     @property
     def patience(self) -> int:  # type: ignore[override]
-        """A random vector may be near some eigenvector by chance, so that success counts only after a few products."""
+        """The success of a pair counts once a few products are made, that of the last one once the search is settled.
+
+        A random vector may be near some eigenvector by chance.
+        """
         few = self.basis.products < FIRST_CHECK_PRODUCTS and self.basis.width > 0
-        return self.advances if self.blind and few else 0
+        if self.blind and few:
+            return self.advances
+        return sys.maxsize if self.pair == self.k - 1 and not self.settled() else 0
 
     @property
     def given_up(self) -> bool:
