@@ -276,3 +276,17 @@ def test_smallest_of_an_indefinite_A_beside_a_singular_B(kind, n, options):
     A, B = (kind(L @ np.diag(d) @ L.T) for d in (values, mass))
     sol = sm.solve(A, B, 3, which="smallest", rng=0, **options)
     np.testing.assert_allclose(sol.eigenvalues, [-3, -2, -1], atol=1e-9)
+
+
+def test_the_smallest_where_a_is_indefinite_on_the_null_space_of_b():
+    """The refusal names what finds them."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((60, 60))
+    A, B = A + A.T, np.diag(np.r_[np.zeros(10), np.ones(50)])
+    with pytest.raises(sm.NotPositiveDefinite, match="b_policy='restrict' condenses that, and sigma"):
+        sm.solve(A, B, k=2, which="smallest")
+    schur = A[10:, 10:] - A[10:, :10] @ np.linalg.solve(A[:10, :10], A[:10, 10:])
+    expected = np.linalg.eigvalsh(schur)[:2]
+    found = sm.solve(A, B, k=2, which="smallest", b_policy="restrict")
+    np.testing.assert_allclose(found.eigenvalues, expected, rtol=1e-9)
+    np.testing.assert_allclose(sm.solve(A, B, sigma=expected[0] - 1).eigenvalues, expected[:1], rtol=1e-9)

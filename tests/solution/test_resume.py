@@ -46,6 +46,16 @@ class TestResume:
         if options.get("which", "largest") in ("largest", "smallest") and "sigma" not in options:
             check(warm, A, B, 7, options.get("which", "largest"))
 
+    @pytest.mark.parametrize("before", [{"which": "ends"}, {"sigma": 3.5}, {"interval": (2.5, 5.5)}], ids=str)
+    @pytest.mark.parametrize("after", [{"which": "smallest"}, {"sigma": 7.2}, {"interval": (6.5, 9.5)}], ids=str)
+    def test_other_pairs(self, before, after):
+        """What is wanted now takes the place of what was wanted before, in whichever argument."""
+        A = np.diag(np.arange(1.0, 41.0))
+        known = sm.solve(A, k=1 if "interval" in before else 3, rng=0, **before)
+        again = known.resume(k=None if "interval" in after else 2, rng=1, **after)
+        expected = sm.solve(A, k=1 if "interval" in after else 2, rng=0, **after)
+        np.testing.assert_allclose(again.eigenvalues, expected.eigenvalues, rtol=1e-9)
+
     @each_problem
     def test_fewer_pairs(self, name):
         A, B, options = PROBLEMS[name]

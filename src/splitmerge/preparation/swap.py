@@ -104,7 +104,7 @@ def swapped_below(workspace: Workspace) -> Products:
     if definite is None:
         raise NotPositiveDefinite(
             f"no multiple of B up to {eta * abs(pencil.unit):.3g} makes A + ηB positive definite: A must be positive "
-            f"definite on the null space of B"
+            f"definite on the null space of B; b_policy='restrict' condenses that, and sigma asks for values inside"
         )
     return definite if eta == tiny else _nearer(workspace, definite, eta, tiny)
 

@@ -17,6 +17,9 @@ REMEMBERED = (
     *("b_policy", "certify", "preconditioner", "interval"),
 )
 
+# Each of these says which pairs are wanted, so that a new one takes the place of all of them.
+WANTED: dict[str, Any] = {"which": "largest", "sigma": None, "interval": None}
+
 
 def resume(solution: Solution, k: int | None, tol: float | None, options: dict[str, Any]) -> Solution:
     """`solve` with the remembered arguments unless they are given again, and the vectors of `solution` as the start."""
@@ -41,6 +44,8 @@ def asked_again(problem: Problem, k: int | None, tol: float | None, options: dic
     if tol is not None:
         # the remembered rule would stop before, or go on beyond, the new tolerance
         asked |= {"tol": tol, "stop": None}
+    if any(options.get(name) is not None for name in WANTED):
+        asked |= WANTED
     asked |= options
     _check_present(asked)
     return asked
