@@ -70,3 +70,16 @@ class TestShiftBeyondTheSpectrum:
         B = np.diag(np.r_[np.ones(6), 0.0])
         sol = sm.solve(np.diag(self.values), B, k=2, sigma=-1e12)
         np.testing.assert_allclose(sol.eigenvalues, [-3, -2], rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n", [150, 264])
+def test_an_entry_beside_which_all_others_are_rounding(kind, n):
+    """The squares of (A - σB)⁻¹x overflow."""
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((n, n))
+    A = A + A.T
+    exact = np.abs(np.linalg.eigvalsh(A[1:, 1:])).min()
+    A[0, 0] = 1e200
+    sol = sm.solve(kind(A), k=1, sigma=0.0, rng=1)
+    assert abs(abs(sol.eigenvalues[0]) - exact) <= sol.error_bounds[0]

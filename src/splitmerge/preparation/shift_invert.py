@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..linalg.blas import kernels
 from ..linalg.ldl import DenseShifted
-from ..linalg.reductions import gram, norm, vdot
+from ..linalg.reductions import gram, vdot
 from ..methods.setup import Setup
 from ..planning.costs import MAX_DENSE_N
 from ..planning.decision import Choice
@@ -99,6 +100,8 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
     A thousandth of the gap to the next eigenvalues, as a few Lanczos steps show it; mostly 0.
     """
     eps, x = products.eps, random_vector(products, np.random.default_rng(0))
+    # whose squares may overflow
+    norm = kernels(products.dtype).norm
     for _ in range(2):
         x = products.solve_K(factor, products.apply_B(x * (1 / norm(x))))
         if norm(x) == 0:
@@ -136,7 +139,7 @@ def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: A
     for j in range(steps):
         d = products.apply_B(x)
         square = vdot(x, d).real
-        if not square > (10 * products.eps) ** 2 * (H[j - 1, j - 1].real ** 2 if j > 1 else 0.0):
+        if not (square > 0 and square**0.5 > (10 * products.eps * abs(H[j - 1, j - 1].real) if j > 1 else 0.0)):
             steps = j
             break
         V[:, j], D[:, j] = x / square**0.5, d / square**0.5
