@@ -310,10 +310,10 @@ def test_a_start_in_a_small_invariant_subspace_of_a_bipartite_graph(d, k):
 @pytest.mark.parametrize(
     ("rest", "errors", "settled"),
     [
-        ([0.9, -0.9], [0.05, 0.05], True),
-        ([0.9, -0.9], [0.05, 0.2], False),
-        ([0.9, -0.9], [0.2, 0.05], False),
-        ([-1.0, 0.1], [1e-13, 0.5], True),
+        ([0.9, -0.9], [0.009, 0.009], True),
+        ([0.9, -0.9], [0.009, 0.011], False),
+        ([0.9, -0.9], [0.011, 0.009], False),
+        ([-1.0, 0.1], [1e-14, 0.05], True),
     ],
 )
 def test_the_last_pair_counts_once_the_next_ones_cannot_be_more_wanted(rest, errors, settled):
