@@ -179,11 +179,12 @@ class _Verification:
         return lobpcg and self.reason.converged and self.tol > SETTLED_TOL and not self.setup.counts
 
     def _narrow(self, factor: float) -> bool:
-        """Run on to `factor` times the tolerance. Are error intervals narrower then?"""
+        """Run on to `factor` times the tolerance. Are error intervals narrower then, or was it reached before?"""
         assert self.pairs is not None
-        before = self.pairs.deltas.max()
+        counts = self.setup.products.counts
+        before, made = self.pairs.deltas.max(), counts.products
         self._run_on(factor)
-        return bool(self.pairs.deltas.max() < 0.5 * before)
+        return bool(self.pairs.deltas.max() < 0.5 * before) or counts.products == made
 
     def _run_on(self, factor: float) -> bool:
         """Run on to `factor` times the tolerance; pairs that stagnate above it stay as they are. Was it reached?"""

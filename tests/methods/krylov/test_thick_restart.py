@@ -318,6 +318,8 @@ def test_a_start_in_a_small_invariant_subspace_of_a_bipartite_graph(d, k):
 )
 def test_the_last_pair_counts_once_the_next_ones_cannot_be_more_wanted(rest, errors, settled):
     search = ThickRestart(setup_of(HIDDEN, 2, Target.MAGNITUDE))
+    assert search.patience == 0, "beside a given start, a probe follows"
+    search.blind, search.basis.products = True, 100
     search.values, search.errors, search.pair = np.r_[2.0, 1.0, rest], np.r_[1e-12, 1e-12, errors], 1
     assert search.settled() == settled
     assert (search.patience == 0) == settled

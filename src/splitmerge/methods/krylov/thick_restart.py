@@ -276,14 +276,15 @@ class ThickRestart(SubspaceIteration):
 
     @property
     def patience(self) -> int:  # type: ignore[override]
-        """The success of a pair counts once a few products are made, that of the last one once the search is settled.
+        """From a random vector, success counts after a few products, that of the last pair once the search is settled.
 
-        A random vector may be near some eigenvector by chance.
+        Such a vector may be near some eigenvector by chance; a given one is followed by a probe.
         """
+        if not self.blind:
+            return 0
         few = self.basis.products < FIRST_CHECK_PRODUCTS and self.basis.width > 0
-        if self.blind and few:
-            return self.advances
-        return sys.maxsize if self.pair == self.k - 1 and not self.settled() else 0
+        unsettled = self.pair == self.k - 1 and not self.settled()
+        return self.advances if few else sys.maxsize if unsettled else 0
 
     @property
     def given_up(self) -> bool:
