@@ -87,6 +87,7 @@ goldens: install
 
 fuzz: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.fuzz --seconds $(SECONDS) --seed $(SEED) --jobs 2
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.fuzz.known --seconds $$(( $(SECONDS) / 4 )) --seed $(SEED)
 
 hostile: install
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.hostile --count 2000 --seed $(SEED) --commands 100

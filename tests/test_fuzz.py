@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.linalg
+from tools.fuzz import known
 from tools.fuzz.case import build, family_of
 from tools.fuzz.families import FAMILIES
 from tools.fuzz.judge import judge
@@ -230,3 +232,29 @@ class TestOracle:
         B = np.diag([1.0, 1, 0])
         expected = np.linalg.eigvalsh(A[:2, :2] - np.outer(A[:2, 2], A[2, :2]) / 4)
         assert np.allclose(condensed(A, B, 2, EPS).values.astype(float), expected)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_known_eigenvalues(chunk):
+    """Sparse pairs of everyday size, of which the eigenvalues are known by construction."""
+    wrong = [(number, found) for number in range(12 * chunk, 12 * (chunk + 1)) if (found := known.run(number)[1])]
+    assert not wrong
+
+
+def test_known_eigenvalues_are_those_of_the_pair():
+    case = known.build(7)
+    found = scipy.linalg.eigh(case.A.toarray(), case.B.toarray(), eigvals_only=True)
+    np.testing.assert_allclose(found, np.sort(case.values), atol=1e-9 * np.abs(case.values).max())
+
+
+def test_a_missed_eigenvalue_is_found():
+    """The judge of pairs with known eigenvalues."""
+    number = next(n for n in range(100) if known.build(n).question == {"which": "largest"} and known.build(n).k > 1)
+    case = known.build(number)
+    solution = sm.solve(case.A, case.B, case.k + 1, rng=0)
+    tampered = replace(solution, eigenvalues=solution.eigenvalues[1:], error_bounds=solution.error_bounds[1:])
+    right = replace(solution, eigenvalues=solution.eigenvalues[:-1], error_bounds=solution.error_bounds[:-1])
+    assert not list(known.findings(case, right))
+    assert any("wrong by" in text for text in known.findings(case, tampered))
+    off = replace(right, eigenvalues=right.eigenvalues + 1e-3 * np.abs(case.values).max())
+    assert any("a bound of" in text for text in known.findings(case, off))
