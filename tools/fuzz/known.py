@@ -29,12 +29,15 @@ MAX_SECONDS = 20.0
 
 
 def band_and_others(rng: np.random.Generator, n: int) -> Array:
-    """A dense band on one side, and on the other isolated values from a little farther away than its edge on."""
+    """A few values near zero, a dense band on one side, whose edge is last, and isolated values on the other side.
+
+    The first of these is a little farther from zero than the edge.
+    """
     edge, count = 10 ** rng.uniform(-1, 1), int(rng.integers(0, MOST_PAIRS))
     inside = edge * rng.uniform(0.05, 0.95, count) * rng.choice([-1, 1], count)
     apart = edge * (1 + 10 ** rng.uniform(-4, -0.7)) * (1 + np.r_[0.0, np.cumsum(rng.uniform(0.05, 1, 8))])
-    band = rng.uniform(0, 1, n) ** rng.uniform(0.3, 3) * 10 ** rng.uniform(-1, 1)
-    return np.r_[inside, apart, -edge - band][:n] * rng.choice([-1, 1])
+    band = rng.uniform(0, 1, n - inside.size - apart.size) ** rng.uniform(0.3, 3) * 10 ** rng.uniform(-1, 1)
+    return np.r_[inside, apart, -edge - np.sort(band)[::-1]] * rng.choice([-1, 1])
 
 
 def outliers(rng: np.random.Generator, n: int) -> Array:
@@ -85,13 +88,19 @@ class Case(NamedTuple):
 def build(number: int) -> Case:
     """The case with this number."""
     rng = np.random.default_rng(number)
-    n = int(rng.integers(LEAST_N, MOST_N))
-    values = rng.permutation(SPECTRA[int(rng.integers(len(SPECTRA)))](rng, n))
+    n, k = int(rng.integers(LEAST_N, MOST_N)), int(rng.integers(1, MOST_PAIRS + 1))
+    spectrum = SPECTRA[int(rng.integers(len(SPECTRA)))]
+    values = spectrum(rng, n)
+    question = _question(rng, values)
+    if spectrum is band_and_others:
+        # the edge of the band is the last one that is wanted next to zero
+        question, k = {"sigma": 0.0}, int(np.flatnonzero(np.abs(values) >= np.abs(values[-1]))[0]) + 1
+    values = rng.permutation(values)
     below = rng.uniform(-0.5, 0.5, n - 1) * (rng.random(n - 1) < rng.choice([0, 0.6]))
     root = sp.csr_array(sp.diags_array([np.ones(n), below], offsets=[0, -1]))
     root = sp.csr_array(sp.diags_array(10 ** rng.uniform(-1, 1, n) ** rng.integers(0, 2)) @ root[rng.permutation(n)])
     A, B = sp.csr_array(root @ sp.diags_array(values) @ root.T), sp.csr_array(root @ root.T)
-    return Case(values, (A + A.T) / 2, (B + B.T) / 2, int(rng.integers(1, MOST_PAIRS + 1)), _question(rng, values))
+    return Case(values, (A + A.T) / 2, (B + B.T) / 2, k, question)
 
 
 def _question(rng: np.random.Generator, values: Array) -> dict[str, Any]:
