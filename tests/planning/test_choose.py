@@ -65,7 +65,7 @@ class TestPrefersLapack:
     @pytest.mark.parametrize("dense", [False, True])
     def test_subset(self, k, dense):
         """An iteration has to save more than the decomposition costs, the less so the more is wanted."""
-        edge = math.floor(240 * k**0.28 if dense else 200 * k**0.15)
+        edge = math.floor(260 * k**0.27 if dense else 200 * k**0.15)
         assert prefers_lapack(edge, k, dense=dense)
         assert not prefers_lapack(edge + 1, k, dense=dense)
 
@@ -117,7 +117,7 @@ class TestLargest:
         assert plan == Plan((Candidate(KRYLOV, target=target),))
 
     @pytest.mark.parametrize(
-        ("kind", "n"), [("dense", 240), ("sparse", 200), ("operator", 100)], ids=["dense", "sparse", "operator"]
+        ("kind", "n"), [("dense", 260), ("sparse", 200), ("operator", 100)], ids=["dense", "sparse", "operator"]
     )
     def test_the_edge(self, kind, n):
         assert ways(plan_of(kind, n))[0] == (LAPACK, Map.SAME)

@@ -17,7 +17,7 @@ from ..system.memory import free_memory
 from .plan import Candidate, Engine, Map, Plan
 
 # LAPACK with a subset of the eigenvectors, for the largest or the smallest, is faster up to N kᵖ for k pairs.
-LAPACK_DENSE_N, LAPACK_DENSE_POWER = 240, 0.28
+LAPACK_DENSE_N, LAPACK_DENSE_POWER = 260, 0.27
 LAPACK_SPARSE_N, LAPACK_SPARSE_POWER = 200, 0.15
 # With those next to a shift, whatever the kind of the matrices.
 LAPACK_NEAR_N = 200
