@@ -445,7 +445,7 @@ class TestFallback:
     def test_behind_a_search_that_ends_before_its_limits(self, options):
         assert whole_plan("sparse", LARGE, **options).candidates == whole_plan("sparse", LARGE).candidates
 
-    @pytest.mark.parametrize(("kind", "n"), [("sparse", 2000), ("operator", 1000)])
+    @pytest.mark.parametrize(("kind", "n"), [("sparse", 4000), ("operator", 1000)])
     def test_not_for_large_problems(self, kind, n):
         assert whole_plan(kind, n).candidates[-1].engine is LAPACK
         assert whole_plan(kind, n + 1).candidates == (Candidate(KRYLOV),)

@@ -30,7 +30,7 @@ FORMED_N = 1000
 # Dense matrices from this n on are searched in single precision where that suffices.
 MIXED_PRECISION_N = 400
 # Where a search fails, LAPACK follows up to this n.
-FALLBACK_N = 2000
+FALLBACK_N = 4000
 # LOBPCG runs where n is larger than this multiple of k, and for operators than this many rows: as many products show
 # their entries, and with them whether A and B have a common null vector.
 LOBPCG_ROOM, LOBPCG_OPERATOR_N = 5, 100
