@@ -32,6 +32,8 @@ def test_campaign(chunk):
 
 
 FOUND = {
+    7500006971: "a probe whose basis is replaced by one of the whole space",
+    7510006322: "the same with a solver of the user's",
     7030000472: "a random vector that is near an eigenvector by chance",
     7060008563: "LAPACK leaves vectors of a tridiagonal matrix that are not finite",
     7030001651: "a cluster that only the rounding of its largest values makes narrow",

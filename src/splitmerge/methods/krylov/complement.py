@@ -115,6 +115,8 @@ class Complement:
         basis.restart(search.values[:k], search.S[:, :k], couple=False)
         start = basis.products
         for _ in search.unrecorded():
+            # it may have been replaced by one of the whole space
+            basis = search.basis
             # the vectors of another copy of a known value mix with the known ones: only a count tells
             if outside(search.values, self.low - self.slack.low, self.high + self.slack.high) > known:
                 return True
