@@ -33,8 +33,9 @@ def tridiagonal_pairs(d: Array, e: Array, first: int, last: int) -> tuple[Array,
     size = d.size
     links = np.abs(e[: size - 1])
     # of a matrix that splits into blocks, dstemr selects eigenvalues by approximations to eight digits
-    whole = bool((links <= SPLIT_UNITS * size * EPS * max(float(np.abs(d).max()), float(links.max(initial=0.0)))).any())
-    low, high = (0, size - 1) if whole else (first, last)
+    largest = max(float(np.abs(d).max()), float(links.max(initial=0.0)))
+    splits = bool((links <= SPLIT_UNITS * size * EPS * largest).any())
+    low, high = (0, size - 1) if splits else (first, last)
     count, values, vectors, info = dstemr(d, e, 2, 0.0, 0.0, low + 1, high + 1, compute_v=1)
     # multiple eigenvalues of such a matrix may leave vectors that are not finite
     if info or count != high - low + 1 or not math.isfinite(vectors[:, :count].sum()):

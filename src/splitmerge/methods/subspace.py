@@ -23,7 +23,7 @@ MAX_PROBES = 50
 REPEATED_PROBES = 3
 # Components of the residuals of a start below this multiple of the tolerance are not pursued.
 NEGLIGIBLE_TOLERANCES = 0.1
-# A Ritz value may hide an eigenvalue that is this many times its residual norm away, except for one start in a hundred.
+# A Ritz value may hide an eigenvalue that is this many times its residual norm away; farther ones are rare.
 HIDDEN_FACTOR = 10
 
 
