@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dstemr
+from scipy.linalg.lapack import dstemr, dstev
 
 from ..errors import NotPositiveDefinite
 from ..system.processes import agreed
@@ -21,6 +21,8 @@ from .blas import kernels
 from .reductions import extent, gram, vdot
 
 EPS = float(np.finfo(float).eps)
+# Up to this size all eigenpairs by the QR algorithm are faster than some of them.
+QR_SIZE = 24
 # A tridiagonal matrix of size m may split where an entry next to the diagonal is below this multiple of m eps ‖T‖.
 SPLIT_UNITS = 10
 
@@ -31,6 +33,11 @@ def tridiagonal_pairs(d: Array, e: Array, first: int, last: int) -> tuple[Array,
     The matrix has the diagonal d and the subdiagonal e, which is as long; both may be overwritten.
     """
     size = d.size
+    if size <= QR_SIZE:
+        values, vectors, info = dstev(d, e[: max(size - 1, 1)])
+        if info or not math.isfinite(values.sum()):
+            return None
+        return values[first : last + 1], vectors[:, first : last + 1]
     links = np.abs(e[: size - 1])
     # of a matrix that splits into blocks, dstemr selects eigenvalues by approximations to eight digits
     largest = max(float(np.abs(d).max()), float(links.max(initial=0.0)))
