@@ -86,9 +86,10 @@ def _deflated(products: Products, start: Polished, tol: float) -> DeflatedFactor
             continue
         tau, weight = value - margin, 2 * (margin + abs(value))
         G = (weight**0.5 * start.Bx[:, None]).astype(dtype)
-        U = deflated_cholesky(products, tau, G, above=True, memory=None)
-        if U is not None:
-            return DeflatedFactor(U, tau + rounding)
+        B = None if products.B is None else products.B.matrix
+        L = deflated_cholesky(products.A.matrix, B, tau, G, above=True)
+        if L is not None:
+            return DeflatedFactor(L, tau + rounding)
     return None
 
 

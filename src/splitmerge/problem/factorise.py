@@ -16,8 +16,9 @@ from ..sparse_direct.ldl import SparseShifted
 from ..sparse_direct.protocol import Factors
 from ..typing import Array
 from .operator import Operator
-from .products import Products
 
+# Columns of A and B combined at a time, in their own precision.
+COMBINED_COLUMNS = 64
 # Up to this n, a dense factorisation with pivoting counts where a sparse one does not.
 MAX_PIVOTED_N = 1000
 
@@ -67,31 +68,40 @@ def counting_factor(K: Operator, known: object = None) -> DenseShifted | SparseS
     return DenseShifted(K.matrix.toarray(order="F")) if pivoted else factor
 
 
-def deflated_cholesky(products: Products, tau: float, G: Array, *, above: bool, memory: Array | None) -> Array | None:
-    """The Cholesky factor U of τB − A + GGᴴ (A − τB + GGᴴ unless `above`), in the precision of G; None if indefinite.
+def deflated_cholesky(
+    A: Array, B: Array | None, tau: float, G: Array, *, above: bool, memory: Array | None = None
+) -> Array | None:
+    """L with LLᴴ = τB − A + GGᴴ (A − τB + GGᴴ unless `above`), in the precision of G; None if that is indefinite.
 
-    One that exists shows that at most as many eigenvalues as G has columns are above τ (below it). The pair is dense,
-    and both `memory` (n² numbers of any dtype) and G may be overwritten.
+    One that exists shows that at most as many eigenvalues as G has columns are above τ (below it). B = None is the
+    identity; `memory` (n² numbers of any dtype) may be overwritten.
     """
     dtype, sign = G.dtype, 1.0 if above else -1.0
-    M = _combination(products, sign, tau, dtype, memory)
+    M = _combination(A, B, sign, tau, dtype, memory)
     if G.shape[1]:
         (rank_k,) = get_blas_funcs(("herk" if dtype.kind == "c" else "syrk",), dtype=dtype)
-        M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=0)
+        M = rank_k(1.0, G, beta=1.0, c=M, overwrite_c=1, lower=1)
     potrf: Any = get_lapack_funcs("potrf", dtype=dtype)
-    U, info = potrf(M, lower=0, clean=0, overwrite_a=1)
-    return np.asarray(U) if info == 0 else None
+    L, info = potrf(M, lower=1, clean=0, overwrite_a=1)
+    return np.asarray(L) if info == 0 else None
 
 
-def _combination(products: Products, sign: float, tau: float, dtype: np.dtype[Any], memory: Array | None) -> Array:
+def _combination(
+    A: Array, B: Array | None, sign: float, tau: float, dtype: np.dtype[Any], memory: Array | None
+) -> Array:
     """sign (τB − A), in this memory if there is some."""
-    n, B = products.n, products.B
+    n = A.shape[0]
     if B is None:
-        M = np.multiply(products.A.matrix, -sign, order="F", dtype=dtype, casting="same_kind")
+        M = np.multiply(A, -sign, order="F", dtype=dtype, casting="same_kind")
         M.flat[:: n + 1] += sign * tau
         return np.asarray(M)
     flat = np.empty(n * n, dtype) if memory is None else memory.view(dtype)
     M = flat[: n * n].reshape((n, n), order="F")
-    np.multiply(B.matrix, sign * tau, out=M, casting="same_kind")
-    (np.subtract if sign > 0 else np.add)(M, products.A.matrix, out=M, casting="same_kind")
-    return np.asarray(M)
+    room = np.empty((n, COMBINED_COLUMNS), np.result_type(A, B), order="F")
+    for first in range(0, n, COMBINED_COLUMNS):
+        some = slice(first, min(first + COMBINED_COLUMNS, n))
+        part = room[:, : some.stop - first]
+        np.multiply(B[:, some], sign * tau, out=part)
+        (np.subtract if sign > 0 else np.add)(part, A[:, some], out=part)
+        M[:, some] = part
+    return M

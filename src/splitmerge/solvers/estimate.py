@@ -6,6 +6,7 @@ import numpy as np
 
 from ..linalg import csr
 from ..linalg.reductions import norm, norms
+from ..linalg.rounding import Scale
 from ..problem.operator import Operator
 from ..problem.products import Products, ShiftedSolver
 from ..problem.start import random_vector
@@ -39,7 +40,12 @@ def resolution(products: Products, longest: float, size: float) -> float:
 
     As `Scale.perturbation`, but for the `longest_vector`.
     """
-    return 4 * float(products.scale.perturbation(np.array([size]), np.array([longest]))[0])
+    return resolution_of(products.scale, longest, size)
+
+
+def resolution_of(scale: Scale, longest: float, size: float) -> float:
+    """The `resolution` of a pair with this scale."""
+    return 4 * float(scale.perturbation(np.array([size]), np.array([longest]))[0])
 
 
 def is_singular(K: Operator, factor: ShiftedSolver) -> bool:

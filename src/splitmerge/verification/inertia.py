@@ -5,6 +5,8 @@ By Sylvester's law of inertia A − τB has as many negative eigenvalues as (A, 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ..linalg.cholesky import DenseFactor
@@ -32,20 +34,39 @@ def nothing_in_the_gap(setup: Setup, pairs: Pairs, following: float, *, above: b
     again on next use.
     """
     products, last = setup.given_pair, float(pairs.values[-1])
-    gap, sign = abs(last - following), 1.0 if above else -1.0
+    if not products.pencil.dense or products.dtype.char not in "dD":
+        return None
     single = precision(np.dtype(np.float32)) / products.eps
     rounding = single * resolution(products, longest_vector(products, pairs.vectors), abs(last))
-    margin = max(2 * rounding, 0.1 * gap)
-    tau = last - sign * margin
-    clear = bool((sign * (pairs.values - tau) > pairs.deltas).all())
-    if not products.pencil.dense or products.dtype.char not in "dD" or not (2 * margin < gap and clear):
+    gap = clear_gap(pairs.values, pairs.deltas, following, rounding, above=above)
+    if gap is None:
         return None
-    if not _definite_without(setup, pairs, tau, np.ones(pairs.values.size, bool), above=above, single=True):
+    if not _definite_without(setup, pairs, gap.tau, np.ones(pairs.values.size, bool), above=above, single=True):
         return False
     if pairs.gaps is not None and pairs.sigma is None:
         # now it is known how far the others are
-        pairs.gaps = np.maximum(pairs.gaps, np.abs(pairs.values - last) + margin - rounding)
+        pairs.gaps = np.maximum(pairs.gaps, np.abs(pairs.values - last) + gap.clearance)
     return True
+
+
+class ClearGap(NamedTuple):
+    """A τ between the pairs and the others; where a count fits, these are farther than `clearance` from the last."""
+
+    tau: float
+    clearance: float
+
+
+def clear_gap(values: Array, deltas: Array, following: float, rounding: float, *, above: bool) -> ClearGap | None:
+    """A τ between the last of these values, each within its delta, and the one `following`.
+
+    None where the `rounding` of the count, or the errors of the values, are too wide for the gap.
+    """
+    last, sign = float(values[-1]), 1.0 if above else -1.0
+    gap = abs(last - following)
+    margin = max(2 * rounding, 0.1 * gap)
+    tau = last - sign * margin
+    clear = bool((sign * (values - tau) > deltas).all())
+    return ClearGap(tau, margin - rounding) if 2 * margin < gap and clear else None
 
 
 def nothing_beyond(
@@ -101,13 +122,31 @@ def _definite_without(
     is there.
     """
     products, solver = setup.given_pair, setup.products.solver
+    memory = solver.surrender() if isinstance(solver, DenseFactor) and products.B is not None else None
     dtype = narrowed(products.dtype) if single else products.dtype
-    values = pairs.values[beyond]
+    B = None if products.B is None else products.B.matrix
+    X = pairs.vectors[:, beyond].astype(products.dtype, copy=False)
+    BX = X if products.B is None else products.B.times_block(X)
+    return definite_without(products.A.matrix, B, BX, pairs.values[beyond], tau, dtype, above=above, memory=memory)
+
+
+def definite_without(
+    A: Array,
+    B: Array | None,
+    BX: Array,
+    values: Array,
+    tau: float,
+    dtype: np.dtype[Any],
+    *,
+    above: bool,
+    memory: Array | None = None,
+) -> bool:
+    """The same for dense matrices, in this precision; B-normalised vectors X with these values are moved.
+
+    `memory` (n² numbers of any dtype) may be overwritten.
+    """
     # τ − λ < 0 becomes a positive number of the size of τ and the values
     weights = np.abs(values - tau) + max(float(np.abs(values).max(initial=0.0)), abs(tau))
-    G = np.empty((products.n, values.size), dtype, order="F")
-    for i, (j, weight) in enumerate(zip(np.flatnonzero(beyond), weights.tolist(), strict=True)):
-        x = np.ascontiguousarray(pairs.vectors[:, j], dtype=products.dtype)
-        np.multiply(x if products.B is None else products.B.times(x), weight**0.5, out=G[:, i], casting="same_kind")
-    memory = solver.surrender() if isinstance(solver, DenseFactor) and products.B is not None else None
-    return deflated_cholesky(products, tau, G, above=above, memory=memory) is not None
+    G = np.empty(BX.shape, dtype, order="F")
+    np.multiply(BX, np.sqrt(weights), out=G, casting="same_kind")
+    return deflated_cholesky(A, B, tau, G, above=above, memory=memory) is not None

@@ -130,5 +130,5 @@ def test_the_factor_counts() -> None:
     for tau, allowed in ((5.5, 0), (4.5, 1), (3.5, 2)):
         for count in range(3):
             G = 10 * np.eye(5)[:, 5 - count :].copy(order="F")
-            U = deflated_cholesky(products, tau, G, above=True, memory=None)
+            U = deflated_cholesky(products.A.matrix, products.B.matrix, tau, G, above=True)
             assert (U is not None) == (count >= allowed)

@@ -24,16 +24,16 @@ from .polish import Polished, first_polished, polish
 
 
 class DeflatedFactor(NamedTuple):
-    """S = UᴴU: at most one eigenvalue of the pair exceeds `bound`, which is τ and what rounding adds to it."""
+    """S = LLᴴ: at most one eigenvalue of the pair exceeds `bound`, which is τ and what rounding adds to it."""
 
-    U: Array
+    L: Array
     bound: float
     target: Target = Target.LARGEST
 
     def __call__(self, value: float, r: Array) -> Array:
         """S⁻¹r for r scaled to norm 1."""
-        trsv, z = kernels(self.U.dtype).trsv, (r / norm(r)).astype(self.U.dtype)
-        return np.asarray(trsv(self.U, trsv(self.U, z, trans=2), overwrite_x=1)).astype(r.dtype)
+        trsv, z = kernels(self.L.dtype).trsv, (r / norm(r)).astype(self.L.dtype)
+        return np.asarray(trsv(self.L, trsv(self.L, z, lower=1), lower=1, trans=2, overwrite_x=1)).astype(r.dtype)
 
 
 class NearStart(Iteration):
