@@ -138,7 +138,7 @@ def solve(
     began = time.perf_counter()
     usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, comm, checkpoint)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
-        quick = express(A, B, k, which, tol, certify, began, sigma)
+        quick = express(A, B, k, which, tol, certify, began, sigma, rng)
         if quick is not None:
             return quick
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner

@@ -265,10 +265,10 @@ def test_error_norms_of_a_swapped_complex_pair(monkeypatch):
     rng = np.random.default_rng(0)
     A, B = (M @ M.conj().T + np.eye(n) for M in (rng.standard_normal((2, n, n)) + 1j * rng.standard_normal((2, n, n))))
     X = rng.standard_normal((n, k)) + 1j * rng.standard_normal((n, k))
-    monkeypatch.setattr(found_module, "extreme_pairs", lambda *_, **__: Extreme(np.asfortranarray(X), [1.0] * k))
     monkeypatch.setattr(found_module, "_orthogonal", lambda images: images)
     factors = [np.asfortranarray(M) for M in (A, B, np.linalg.cholesky(B), np.linalg.cholesky(A))]
-    found = found_module.swapped(Plain(*factors[:3], ("dense", "dense")), factors[3], k)
+    extreme = Extreme(np.asfortranarray(X), [1.0] * k)
+    found = found_module.swapped(Plain(*factors[:3], ("dense", "dense")), factors[3], extreme)
     for i, x in enumerate(X.T):
         square = np.vdot(x, B @ x).real
         w = np.linalg.solve(A, A @ x - found.values[i] * (B @ x))

@@ -115,8 +115,8 @@ SOLVES = {
     # the short way through LAPACK is for double precision
     "LAPACK": (SINGLE, {}),
     "LAPACK, smallest": (SINGLE, {"which": "smallest", "k": 3}),
-    "thick-restart Lanczos": (sm.gallery.synthetic_pair(500, 10.0, rng=0), {"k": 3}),
-    "mixed precision": (sm.gallery.synthetic_pair(400, 10.0, rng=0), {}),
+    "thick-restart Lanczos": (sm.gallery.synthetic_pair(600, 10.0, rng=0), {"k": 3}),
+    "mixed precision": (sm.gallery.synthetic_pair(560, 10.0, rng=0), {}),
     "smallest": (SPARSE, {"which": "smallest", "k": 3}),
     "certified": (SPARSE, {"which": "smallest", "k": 3, "certify": True}),
     "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}),

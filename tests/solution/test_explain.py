@@ -139,7 +139,7 @@ def singular_pair():
     return A, (B + B.T) / 2
 
 
-DENSE, LARGE = sm.gallery.synthetic_pair(380, 10.0, rng=0), sm.gallery.synthetic_pair(400, 10.0, rng=0)
+DENSE, LARGE = sm.gallery.synthetic_pair(380, 10.0, rng=0), sm.gallery.synthetic_pair(560, 10.0, rng=0)
 SPARSE = tridiagonal(450), tridiagonal(450, 4.0, 1.0)
 STRETCH = np.diag(np.logspace(0, 3, 40))
 ITERATION = ("ITERATION", {"method": sm.Accelerated()})

@@ -42,41 +42,37 @@ class Found(NamedTuple):
         return Found(self.vectors[chosen], roots, values, errors, offsets, norms, gaps)
 
 
-def standard(plain: Plain, k: int, *, largest: bool) -> Found | None:
-    """Pairs of (A, B); their error norms are √(rᴴB⁻¹r)."""
-    return _figures(plain, k, extreme_pairs(plain.A, plain.B, plain.L, k, largest=largest))
+def by_lapack(plain: Plain, K: Array | None, k: int, *, largest: bool) -> Extreme | None:
+    """The k pairs at an end of (A, B), or with A = KKᴴ the largest of (B, A), by LAPACK."""
+    if K is None:
+        return extreme_pairs(plain.A, plain.B, plain.L, k, largest=largest)
+    return extreme_pairs(plain.matrix_B(), plain.A, K, k, largest=True)
 
 
-def nearest(plain: Plain, k: int, sigma: float) -> Found | None:
-    """The pairs of (A, B) nearest to σ."""
-    return _figures(plain, k, nearest_pairs(plain.A, plain.L, k, sigma))
+def near_by_lapack(plain: Plain, K: Array | None, k: int, sigma: float) -> Extreme | None:
+    """Those nearest to σ, of (A, B) or of (B, A)."""
+    if K is None:
+        return nearest_pairs(plain.A, plain.L, k, sigma)
+    return nearest_pairs(plain.matrix_B(), K, k, sigma, inverse=True)
 
 
-def _figures(plain: Plain, k: int, extreme: Extreme | None) -> Found | None:
-    """The vectors with their figures."""
-    if extreme is None or k == 1:
-        return None if extreme is None else _alone(plain, None, extreme)
+def standard(plain: Plain, extreme: Extreme) -> Found:
+    """The figures of pairs of (A, B); their error norms are √(rᴴB⁻¹r)."""
+    if extreme.vectors.shape[1] == 1:
+        return _alone(plain, None, extreme)
     X = _images(plain, extreme.vectors)
     values, roots, norms = _residuals(plain, X)
     errors = norms[0][0]
     if plain.L is not None:
         W = routines(X.dtype).trsm(1.0, plain.L, X[2].T, lower=1).T
         errors = list(map(truediv, map(math.sqrt, np.vecdot(W, W).real.tolist()), roots))
-    return Found(X[0], roots, values, errors, [0.0] * k, norms, extreme.gaps)
+    return Found(X[0], roots, values, errors, [0.0] * len(roots), norms, extreme.gaps)
 
 
-def swapped(plain: Plain, K: Array, k: int, sigma: float | None = None) -> Found | None:
-    """Pairs from the largest of (B, A) with A = KKᴴ, or those next to σ.
-
-    Their error norms are those of 1/λ, relative to it.
-    """
-    B = np.eye(plain.A.shape[0], dtype=plain.A.dtype, order="F") if plain.B is None else plain.B
-    if sigma is None:
-        extreme = extreme_pairs(B, plain.A, K, k, largest=True)
-    else:
-        extreme = nearest_pairs(B, K, k, sigma, inverse=True)
-    if extreme is None or k == 1:
-        return None if extreme is None else _alone(plain, K, extreme)
+def swapped(plain: Plain, K: Array, extreme: Extreme) -> Found | None:
+    """The figures of pairs of (B, A) with A = KKᴴ; their error norms are those of 1/λ, relative to it."""
+    if extreme.vectors.shape[1] == 1:
+        return _alone(plain, K, extreme)
     X = _orthogonal(_images(plain, extreme.vectors))
     if X is None:
         return None

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..linalg.cholesky import UNCLEAR_PIVOT
 from ..linalg.extreme import lower_factor, routines
-from ..planning.costs import prefers_lapack, prefers_lapack_near
+from ..planning.costs import prefers_lapack, prefers_lapack_near, prefers_short_search
 from ..problem.operator import safe_scaling
 from ..problem.pencil import EQUILIBRATION_RATIO, equilibration
 from ..problem.symmetry import is_plain, measure, tolerable
@@ -50,6 +50,15 @@ class Plain(NamedTuple):
         assert self.scaling is not None
         return np.asarray(M * self.scaling * self.scaling[:, None])
 
+    def matrix_B(self) -> Array:
+        """B, or the identity matrix."""
+        return np.eye(self.A.shape[0], dtype=self.A.dtype, order="F") if self.B is None else self.B
+
+    @property
+    def searched(self) -> bool:
+        """Can a search take the place of a decomposition? Sparse matrices have other ways."""
+        return "sparse" not in self.kinds and not self.semidefinite and self.scaling is None
+
     def definite(self) -> Array | None:
         """K with A = KKᴴ where A is clearly positive definite, otherwise None."""
         diagonal = self.A.diagonal().real.tolist()
@@ -60,20 +69,34 @@ def plain_pair(A: Any, B: Any, k: int, *, smallest: bool, near: bool = False) ->
     """The pair, checked; None where the pipeline has to scale, to refuse or to iterate."""
     kinds = _kinds(A, B)
     n = A.shape[0] if kinds else 0
-    prefers = prefers_lapack_near if near else prefers_lapack
-    if not (1 <= k <= n and n > 1 and prefers(n, k, dense="sparse" not in kinds)):
+    if not 1 <= k <= n or n < 2:
+        return None
+    lapack, search = _suited(n, k, dense="sparse" not in kinds, near=near)
+    if not (lapack or search):
         return None
     a = _entries(A)
     if B is None or a is None:
         return None if a is None else Plain(a, None, None, kinds)
     b = _entries(B)
-    return None if b is None else _factorised(a, b, kinds, k, smallest=smallest)
+    return None if b is None else _factorised(a, b, kinds, k, smallest=smallest, lapack=lapack)
 
 
-def _factorised(a: Array, b: Array, kinds: tuple[str, ...], k: int, *, smallest: bool) -> Plain | None:
-    """The pair with a positive definite B, or for the smallest with one that is semidefinite."""
+def _suited(n: int, k: int, *, dense: bool, near: bool) -> tuple[bool, bool]:
+    """Is LAPACK preferred, and may a short search be?"""
+    if near:
+        return prefers_lapack_near(n, k, dense=dense), False
+    return prefers_lapack(n, k, dense=dense), dense and prefers_short_search(n, k)
+
+
+def _factorised(a: Array, b: Array, kinds: tuple[str, ...], k: int, *, smallest: bool, lapack: bool) -> Plain | None:
+    """The pair with a positive definite B, or for the smallest with one that is semidefinite.
+
+    None as well for one that only LAPACK may take, unless `lapack` is preferred.
+    """
     diagonal = b.diagonal().real.tolist()
     least = min(diagonal)
+    if not lapack and max(diagonal) > EQUILIBRATION_RATIO**2 * least:
+        return None
     if not least > 0:
         return Plain(a, b, None, kinds) if smallest and least == 0 and _is_semidefinite(b, diagonal, k) else None
     # the pipeline estimates the condition number where a pivot is unclear

@@ -25,6 +25,8 @@ REPEATED_PROBES = 3
 NEGLIGIBLE_TOLERANCES = 0.1
 # A Ritz value may hide an eigenvalue that is this many times its residual norm away; farther ones are rare.
 HIDDEN_FACTOR = 10
+# Rounding may displace values by this multiple of eps times the largest of them.
+ROUNDING_SLACK = 1e3
 
 
 class Slack(NamedTuple):
@@ -196,7 +198,7 @@ class SubspaceIteration(Iteration):
         """How far errors and rounding may put a pair beyond the least wanted ones: each end has its own errors."""
         errors = self.errors[: self.k]
         low, high = (errors[1::2], errors[::2]) if self.target is Target.ENDS else (errors, errors)
-        rounding = 1e3 * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
+        rounding = ROUNDING_SLACK * self.products.eps * float(np.abs(self.values[: self.k]).max(initial=0.0))
         return Slack(float(low.max(initial=0.0)) + rounding, float(high.max(initial=0.0)) + rounding)
 
     def settled(self) -> bool:
@@ -217,7 +219,7 @@ class SubspaceIteration(Iteration):
         size = float(np.abs(self.values[: self.k]).max(initial=0.0))
         slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
         # rounding of the largest values moves all others
-        slack += self.products.eps * (1e3 * size + 10 * self.radius)
+        slack += self.products.eps * (ROUNDING_SLACK * size + 10 * self.radius)
         return bool((np.diff(np.sort(self.values[: self.k])) <= slack).any())
 
     def block(self) -> RitzBlock:

@@ -25,6 +25,8 @@ LAPACK_NEAR_N = 200
 LAPACK_N = 100
 # Dense matrices: up to this n for one pair, and this much more for each further pair.
 LAPACK_WHOLE_DENSE_N, LAPACK_WHOLE_DENSE_N_PER_PAIR = 200, 20
+# A search in one basis is tried before LAPACK for dense pairs from N kᵖ unknowns on for k pairs, and up to another n.
+SEARCH_DENSE_N, SEARCH_DENSE_POWER, MAX_SEARCH_DENSE_N = 190, 0.35, 540
 # LAPACK is faster for more than this fraction of the spectrum, as long as its matrices fit.
 LAPACK_FRACTION = 1 / 6
 MAX_DENSE_N = 4000
@@ -87,6 +89,11 @@ def prefers_lapack(n: int, k: int, *, dense: bool, subset: bool = True) -> bool:
         most, power = (LAPACK_DENSE_N, LAPACK_DENSE_POWER) if dense else (LAPACK_SPARSE_N, LAPACK_SPARSE_POWER)
         return n <= most * math.pow(k, power)
     return dense and n <= LAPACK_WHOLE_DENSE_N + LAPACK_WHOLE_DENSE_N_PER_PAIR * (k - 1)
+
+
+def prefers_short_search(n: int, k: int) -> bool:
+    """May a search for a few pairs of a dense pair be over before LAPACK, so that it is tried first?"""
+    return SEARCH_DENSE_N * math.pow(k, SEARCH_DENSE_POWER) <= n <= MAX_SEARCH_DENSE_N
 
 
 def prefers_lapack_near(n: int, k: int, *, dense: bool) -> bool:

@@ -48,8 +48,13 @@ class History:
     @classmethod
     def of(cls, columns: Sequence[Array]) -> History:
         """The history with these columns, which are as long as each other."""
+        return cls.of_rows(list(zip(*(column.tolist() for column in columns), strict=True)))
+
+    @classmethod
+    def of_rows(cls, rows: list[Row]) -> History:
+        """The history with these rows."""
         history = cls()
-        history._rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        history._rows = rows
         return history
 
     def record(self, pair: int, state: State) -> None:
