@@ -161,8 +161,10 @@ def inverted(values, sigma, errors=0.0, noise=0.0, offsets=0.0):
     values = np.array(values)
     errors, noise, offsets = (np.full(values.size, float(size)) for size in (errors, noise, offsets))
     rows = [np.ones((1, values.size))] * 3
-    gaps = 0.9 / np.abs(values - sigma)
-    return Pairs(values, np.eye(values.size), *rows, errors, errors, errors, noise, offsets, errors, gaps, sigma=sigma)
+    gaps, distances = 0.9 / np.abs(values - sigma), np.abs(values - sigma)
+    with np.errstate(divide="ignore"):
+        deltas = np.where(errors < 1, distances * errors / np.maximum(1 - errors, 0), np.inf) + noise
+    return Pairs(values, np.eye(values.size), *rows, errors, errors, deltas, noise, offsets, deltas, gaps, sigma=sigma)
 
 
 class TestInverted:
@@ -191,6 +193,11 @@ class TestInverted:
     def test_a_residual_of_the_size_of_the_value_tells_nothing(self):
         found = bounds_of(inverted([5.25], self.SIGMA, errors=1.5), 99)
         assert found.values[0] == math.inf
+
+    def test_rounding_of_the_size_of_the_value_is_the_bound(self):
+        """1/(λ − σ) may be anything then, and λ is still as near as the rounding is."""
+        found = bounds_of(inverted([5.25], self.SIGMA, errors=1e-9, noise=0.5), 99)
+        assert found.values[0] == pytest.approx(0.5, rel=1e-6)
         assert found.angles[0] == 1
 
 

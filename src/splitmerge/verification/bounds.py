@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +38,9 @@ def bounds_of(pairs: Pairs, n: int, *, complete: bool = True) -> Bounds:
     values, errors, noise, offsets = (column.tolist() for column in columns)
     gaps = None if pairs.gaps is None else pairs.gaps.tolist()
     known = {"projected": pairs.projected, "complete": complete}
-    return bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n, **known)
+    bounds = bounds_from(values, errors, noise, offsets, gaps, pairs.sigma, n, **known)
+    # in terms of 1/(λ − σ) there is none where rounding is as large as λ − σ
+    return replace(bounds, values=np.where(np.isinf(bounds.values), pairs.deltas, bounds.values))
 
 
 def bounds_from(
