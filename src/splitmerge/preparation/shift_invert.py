@@ -26,6 +26,8 @@ from .workspace import Workspace
 
 # Attempts to move σ off a singular A − σB, and further ones from where it has been moved to.
 SINGULAR_MOVES, FURTHER_MOVES = 7, 3
+# The fraction up to which rounding may change the distance of the nearest eigenvalue to σ, where others are as near.
+MAX_UNRESOLVED = 0.05
 # Lanczos steps that show whether σ is on an eigenvalue; further ones per wanted pair where it may be a multiple one.
 FIRST_STEPS, STEPS_PER_PAIR = 5, 4
 
@@ -121,7 +123,10 @@ def _clearance(products: Products, factor: DenseShifted | SparseShifted, k: int,
             return float(eps**0.2 / growth[drops[0] + 1])
         # relative to the rounding of the eigenvalues next to σ: of large ones elsewhere, `size` may be
         length = norm(x) / vdot(x, products.apply_B(x)).real ** 0.5
-        if growth[0] * float(products.scale.perturbation(np.array([sigma]), np.array([length]))[0]) < eps**0.25:
+        unresolved = growth[0] * float(products.scale.perturbation(np.array([sigma]), np.array([length]))[0])
+        # copies of one eigenvalue would agree up to this
+        several = unresolved < MAX_UNRESOLVED and eps**0.4 * growth[0] < growth[-1] < 0.5 * growth[0]
+        if several or unresolved < eps**0.25:
             return 0.0
     # of a multiple eigenvalue rounding shows copy after copy, and none of the others: so none is near
     return float(eps**0.4 * abs(sigma))
