@@ -422,10 +422,10 @@ class TestFallback:
         assert limit == 10 * LARGE + 1000 if kind == "operator" else limit >= MIN_FALLBACK_PRODUCTS
 
     @pytest.mark.parametrize(("kind", "n"), [("dense", 500), ("dense", 2000), ("sparse", 500), ("sparse", 2000)])
-    def test_after_twice_its_time(self, kind, n):
-        """A product with a dense matrix of 2000 takes 2 ms, LAPACK 3 s; with a sparse one, it takes 60 µs."""
+    def test_after_its_time(self, kind, n):
+        """A product with a dense matrix of 2000 takes 2 ms, LAPACK at most 3 s; with a sparse one, it takes 60 µs."""
         limit = whole_plan(kind, n).candidates[0].max_products
-        low, high = {("dense", 2000): (1000, 5000), ("sparse", 2000): (50_000, 150_000)}.get((kind, n), (500, 3000))
+        low, high = {("dense", 2000): (500, 2500), ("sparse", 2000): (20_000, 60_000)}.get((kind, n), (500, 3000))
         assert low <= limit <= high
 
     def test_not_twice(self):
@@ -445,7 +445,7 @@ class TestFallback:
     def test_behind_a_search_that_ends_before_its_limits(self, options):
         assert whole_plan("sparse", LARGE, **options).candidates == whole_plan("sparse", LARGE).candidates
 
-    @pytest.mark.parametrize(("kind", "n"), [("sparse", 4000), ("operator", 1000)])
+    @pytest.mark.parametrize(("kind", "n"), [("sparse", 4000), ("operator", 4000)])
     def test_not_for_large_problems(self, kind, n):
         assert whole_plan(kind, n).candidates[-1].engine is LAPACK
         assert whole_plan(kind, n + 1).candidates == (Candidate(KRYLOV),)

@@ -29,7 +29,7 @@ from .plan import Candidate, Engine, Map, Plan
 FORMED_N = 1000
 # Dense matrices from this n on are searched in single precision where that suffices.
 MIXED_PRECISION_N = 400
-# Where a search fails, LAPACK follows up to this n.
+# Where a search fails, LAPACK follows up to this n, for operators after n products that compute their entries.
 FALLBACK_N = 4000
 # LOBPCG runs where n is larger than this multiple of k, and for operators than this many rows: as many products show
 # their entries, and with them whether A and B have a common null vector.
@@ -89,9 +89,8 @@ def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
 
     LAPACK can be held to a rule for residuals, not to others.
     """
-    last = FALLBACK_N if pencil.has_entries else FORMED_N
     bound = problem.stop is None or is_of_residuals(problem.stop)
-    if problem.method is not None or not bound or pencil.n > last:
+    if problem.method is not None or not bound or pencil.n > FALLBACK_N:
         return plan
     limit = fallback_products(pencil, problem.k)
     if problem.max_steps is not None and problem.max_steps <= limit:

@@ -64,7 +64,7 @@ ETA_FACTORISATIONS = 6
 DIGITS, EXACT_DIGITS = 8, 13
 # Where a search fails, LAPACK follows: after products that take this multiple of its time, at least this many;
 # without the entries, after this many per unknown and a few more.
-FALLBACK_RATIO, MIN_FALLBACK_PRODUCTS = 2.0, 500
+FALLBACK_RATIO, MIN_FALLBACK_PRODUCTS = 0.8, 500
 FALLBACK_PRODUCTS, FALLBACK_MORE_PRODUCTS = 10, 1000
 # LAPACK: multiply–adds over n³ of reduction, tridiagonal problem and back-transformation.
 LAPACK_OPERATIONS = 3.0
@@ -150,10 +150,23 @@ def fallback_products(pencil: Pencil, k: int) -> float:
     n = pencil.n
     if not pencil.has_entries:
         return FALLBACK_PRODUCTS * n + FALLBACK_MORE_PRODUCTS
+    seconds = FALLBACK_RATIO * LAPACK_OPERATIONS * n**3 * GEMM_SECONDS
+    return max(seconds / _product_seconds(pencil, k), MIN_FALLBACK_PRODUCTS)
+
+
+def with_solves(products: float, pencil: Pencil, k: int, seconds: float) -> float:
+    """As many products with a solve of so many seconds each as cost what these cost without."""
+    if math.isinf(products) or seconds == 0:
+        return products
+    product = _product_seconds(pencil, k)
+    return max(products * product / (product + seconds), min(products, MIN_FALLBACK_PRODUCTS))
+
+
+def _product_seconds(pencil: Pencil, k: int) -> float:
+    """Seconds of a product with A and one with B, and of the orthogonalisation that follows."""
     columns = MEAN_COLUMNS + MEAN_COLUMNS_PER_PAIR * k
     each = GEMV_SECONDS if pencil.dense else SPMV_SECONDS
-    product = STEP_SECONDS + (entries(pencil.A) + entries(pencil.B)) * each + 2 * n * columns * GEMV_SECONDS
-    return max(FALLBACK_RATIO * LAPACK_OPERATIONS * n**3 * GEMM_SECONDS / product, MIN_FALLBACK_PRODUCTS)
+    return STEP_SECONDS + (entries(pencil.A) + entries(pencil.B)) * each + 2 * pencil.n * columns * GEMV_SECONDS
 
 
 def allowance(pencil: Pencil, k: int) -> Allowance | None:

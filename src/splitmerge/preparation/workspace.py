@@ -10,6 +10,7 @@ import numpy as np
 
 from ..methods.krylov.accelerated import Accelerated
 from ..methods.setup import Setup
+from ..planning.costs import with_solves
 from ..planning.decision import Choice, Decision, decided
 from ..planning.plan import Plan
 from ..problem.pencil import Pencil
@@ -17,6 +18,7 @@ from ..problem.problem import Problem
 from ..problem.products import BSolver, Counts, Products
 from ..problem.start import Warm
 from ..problem.target import Target
+from ..sparse_direct.costs import solve_seconds
 from ..system.budget import Budget
 from ..typing import Array
 
@@ -82,7 +84,13 @@ class Workspace:
         """The set-up for the problem's subspace method, by default thick-restart Lanczos."""
         method = self.problem.method
         method = Accelerated() if method is None else method
-        return self.setup(products, target, method=method, **parts)
+        setup = self.setup(products, target, method=method, **parts)
+        if self.problem.interval is not None:
+            return setup
+        shifted = setup.shift_invert
+        factors = getattr(products.solver, "factors", None) if shifted is None else getattr(shifted.factor, "lu", None)
+        seconds = solve_seconds(factors, products.n)
+        return setup._replace(max_products=with_solves(setup.max_products, self.pencil, self.problem.k, seconds))
 
     def form(self, *, A: bool = False, B: bool = False) -> None:
         """Compute the entries of an operator A or B by its products with the columns of the identity."""

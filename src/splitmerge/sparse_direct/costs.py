@@ -72,6 +72,14 @@ def recount_is_cheap(factors: Factors, n: int, solves: float) -> bool:
     return recount_seconds(n, flops, backend) < solves * COSTS[backend].solve(n, nonzeros)
 
 
+def solve_seconds(factors: Factors | None, n: int) -> float:
+    """Seconds of a solve with these factors; 0 where it is not known how large they are."""
+    nonzeros = getattr(factors, "nonzeros", 0)
+    if factors is None or nonzeros == 0:
+        return 0.0
+    return COSTS[factors.name if factors.name in UNPIVOTED else "SuperLU"].solve(n, nonzeros)
+
+
 def usual(K: Any, flops: Callable[[], float], sparse: bool | None = None) -> str:
     """The fastest installed backend for a positive definite K; calls `flops` only if the choice depends on it.
 
