@@ -62,6 +62,15 @@ def clusters(rng: np.random.Generator, n: int) -> Array:
     return rng.uniform(-3, 3, 6)[rng.integers(0, 6, n)] + 10 ** rng.uniform(-8, -1) * rng.standard_normal(n)
 
 
+def split_copies(rng: np.random.Generator, n: int) -> Array:
+    """Small values with up to six copies, which a small perturbation has split, and the others farther away."""
+    base = np.cumsum(10 ** rng.uniform(-3, 0, int(rng.integers(3, 40))))
+    near = np.repeat(base, rng.choice([1, 1, 1, 2, 2, 3, 4, 6], base.size))
+    near = near * (1 + float(rng.choice([0, 1e-13, 1e-9, 1e-5, 1e-3])) * rng.uniform(-1, 1, near.size))
+    signs = rng.choice([-1, 1] if rng.random() < 0.4 else [1], near.size)
+    return np.r_[near * signs, rng.uniform(1, 30, n - near.size) * base[-1]]
+
+
 SPECTRA: tuple[Callable[[np.random.Generator, int], Array], ...] = (
     band_and_others,
     outliers,
@@ -72,6 +81,7 @@ SPECTRA: tuple[Callable[[np.random.Generator, int], Array], ...] = (
     lambda rng, n: 10 ** rng.uniform(-6, 0, n) * rng.choice([-1, 1] if rng.random() < 0.5 else [1], n),
     lambda rng, n: (np.arange(1, n + 1) // int(rng.integers(1, 4))) ** 2.0,
     lambda rng, n: np.r_[np.zeros(8), rng.uniform(0.1, 4, n - 8)],
+    split_copies,
 )
 
 
@@ -91,7 +101,7 @@ def build(number: int) -> Case:
     n, k = int(rng.integers(LEAST_N, MOST_N)), int(rng.integers(1, MOST_PAIRS + 1))
     spectrum = SPECTRA[int(rng.integers(len(SPECTRA)))]
     values = spectrum(rng, n)
-    question = _question(rng, values)
+    question = {"sigma": 0.0} if spectrum is split_copies else _question(rng, values)
     if spectrum is band_and_others:
         # the edge of the band is the last one that is wanted next to zero
         question, k = {"sigma": 0.0}, int(np.flatnonzero(np.abs(values) >= np.abs(values[-1]))[0]) + 1

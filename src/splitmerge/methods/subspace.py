@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ REPEATED_PROBES = 3
 NEGLIGIBLE_TOLERANCES = 0.1
 # A Ritz value may hide an eigenvalue that is this many times its residual norm away; farther ones are rare.
 HIDDEN_FACTOR = 10
+# Values nearer to each other than this fraction may belong to a cluster of which others are missing.
+CLUSTER_FRACTION = 1e-3
 # Rounding may displace values by this multiple of eps times the largest of them.
 ROUNDING_SLACK = 1e3
 
@@ -57,6 +60,8 @@ class SubspaceIteration(Iteration):
 
     def __init__(self) -> None:
         self.probes = 0
+        # how many of the wanted values a probe looks for others among
+        self.doubted = sys.maxsize
         # the last pair that took steps in this pass through the pairs
         self._last_moved = 0
         # the step at which each pair was accepted
@@ -182,6 +187,7 @@ class SubspaceIteration(Iteration):
     def probe(self, *, repeated: bool) -> bool:
         """Look into the complement; products are counted as monitoring."""
         slack = self._slack()
+        self.doubted = self.k if repeated else self._doubtful()
         # the residuals of the pairs are relative to this, whatever the probe sees
         scale = self.scale
         try:
@@ -193,6 +199,21 @@ class SubspaceIteration(Iteration):
         finally:
             self.scale = scale
         return False
+
+    def _doubtful(self) -> int:
+        """How many of the wanted values there are up to one that is clear of all at which others may be missing.
+
+        Two random starts show two copies of a multiple eigenvalue: only further ones of a cluster may be missing.
+        """
+        places = np.flatnonzero(self._clustered()) if self.companions else np.zeros(0, int)
+        if places.size == 0:
+            return self.k
+        edges = [self.target.window(self.values[:count]) for count in range(places[-1] + 1, self.k + 1)]
+        for i, edge in enumerate(edges):
+            moves = [abs(a - b) > CLUSTER_FRACTION * abs(a) for a, b in zip(edges[0], edge, strict=True) if a != b]
+            if any(moves):
+                return int(places[-1]) + 1 + i
+        return self.k
 
     def _slack(self) -> Slack:
         """How far errors and rounding may put a pair beyond the least wanted ones: each end has its own errors."""
@@ -215,12 +236,20 @@ class SubspaceIteration(Iteration):
         return bool(rest[top] + errors[top] <= high + slack.high and rest[bottom] - errors[bottom] >= low - slack.low)
 
     def crowded(self) -> bool:
-        """Are two of the k values equal within their errors?"""
-        size = float(np.abs(self.values[: self.k]).max(initial=0.0))
+        """Are two of the k values so close to each other that there may be others?"""
+        return bool(self._clustered().any())
+
+    def _clustered(self) -> Array:
+        """Which of the k values are close to another one."""
+        values = self.values[: self.k]
+        size = float(np.abs(values).max(initial=0.0))
         slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
         # rounding of the largest values moves all others
         slack += self.products.eps * (ROUNDING_SLACK * size + 10 * self.radius)
-        return bool((np.diff(np.sort(self.values[: self.k])) <= slack).any())
+        order, clustered = np.argsort(values), np.zeros(values.size, bool)
+        close = np.diff(values[order]) <= np.maximum(CLUSTER_FRACTION * np.abs(values[order[1:]]), slack)
+        clustered[order[1:][close]] = clustered[order[:-1][close]] = True
+        return clustered
 
     def block(self) -> RitzBlock:
         """The k most wanted Ritz pairs as they are now.

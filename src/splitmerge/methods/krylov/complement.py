@@ -36,6 +36,8 @@ INVARIANT_FRACTION = 1e-2
 class Complement:
     """The complement of the k pairs of a search: `look` tells if a pair in it is more wanted by over `slack`.
 
+    More wanted, that is, than the last of its pairs that are `doubted`.
+
     Nothing is, once the best Ritz value of the complement plus its doubt is not more wanted. The doubt is the residual
     norm, or the distance within which the steps so far may have missed an eigenvalue, if that is larger. The latter
     counts until the probe has made as many products as a search from a random vector took to resolve its own pairs;
@@ -44,7 +46,7 @@ class Complement:
 
     def __init__(self, search: ThickRestart, slack: Slack) -> None:
         self.search, self.slack = search, slack
-        self.low, self.high = search.target.window(search.values[: search.k])
+        self.low, self.high = search.target.window(search.values[: min(search.doubted, search.k)])
         # how many products the search has made, and how many plain Lanczos
         self.before, self.spent = search.basis.products, 0
 
