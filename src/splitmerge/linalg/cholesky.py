@@ -118,6 +118,18 @@ def _aligned(M: Array, dtype: np.dtype[Any]) -> Array:
     return np.asarray(copy)
 
 
+def pivoted_root(B: Array, units: float) -> Array:
+    """L with B = LLᴴ and as many columns as B has rank; with a unit diagonal, smaller pivots than n units are zero."""
+    n, diagonal = len(B), B.diagonal().real
+    d = np.sqrt(np.where(diagonal > 0, diagonal, 1.0)).astype(diagonal.dtype)
+    pstrf: Any = get_lapack_funcs("pstrf", dtype=B.dtype)
+    scaled = np.asfortranarray(B / d[:, None] / d)
+    C, order, rank, _ = pstrf(scaled, tol=units * n * precision(B.dtype), lower=1, overwrite_a=1)
+    L = np.empty((n, rank), B.dtype)
+    L[order - 1] = np.tril(C)[:, :rank]
+    return np.asarray(d[:, None] * L)
+
+
 def check_pivots(pivots: Array, diagonal: Array, order: Array | None = None) -> float:
     """Raise `NotPositiveDefinite` if a pivot is negative or below the rounding error of its diagonal entry.
 

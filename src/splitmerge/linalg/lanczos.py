@@ -34,10 +34,10 @@ def tridiagonal_pairs(d: Array, e: Array, first: int, last: int) -> tuple[Array,
     """
     size = d.size
     if size <= QR_SIZE:
-        values, vectors, info = dstev(d, e[: max(size - 1, 1)])
-        if info or not math.isfinite(values.sum()):
+        if not math.isfinite(d.sum() + e[: size - 1].sum()):
             return None
-        return values[first : last + 1], vectors[:, first : last + 1]
+        values, vectors, info = dstev(d, e[: max(size - 1, 1)])
+        return None if info else (values[first : last + 1], vectors[:, first : last + 1])
     links = np.abs(e[: size - 1])
     # of a matrix that splits into blocks, dstemr selects eigenvalues by approximations to eight digits
     largest = max(float(np.abs(d).max()), float(links.max(initial=0.0)))

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from ..errors import NotPositiveDefinite
-from ..linalg.cholesky import INDEFINITE_FRACTION, indefinite
+from ..linalg.cholesky import INDEFINITE_FRACTION, indefinite, pivoted_root
 from ..typing import Array
 from .adapt import adapt
 from .factorise import factorise, is_definite
@@ -215,12 +215,29 @@ def _condensed(A: Operator, Q: Any, N: Any, eps: float) -> Any:
     return (Q.toarray() if sparse else Q) - N @ (inverse @ coupling)
 
 
-def range_of(op: Operator) -> Any:
-    """Q with QᴴBQ = I whose columns span the eigenspaces of B with positive eigenvalues.
+def semidefinite_root(op: Operator) -> Any:
+    """L with B = LLᴴ and as many columns as B has rank; sparse for a sparse B, and computed by connected component."""
+    if op.kind == "dense":
+        return pivoted_root(op.matrix, RANK_ROUNDING_ERRORS)
+    parts = _components(op)
+    blocks = [pivoted_root(op.matrix[part][:, part].toarray(), RANK_ROUNDING_ERRORS) for part in parts]
+    order = np.empty(op.n, int)
+    order[np.concatenate(parts)] = np.arange(op.n)
+    return sp.csr_array(sp.csr_array(sp.block_diag(blocks, format="csr"))[order])
 
-    For a sparse B, Q is sparse and is computed for each connected component of B separately.
-    """
-    return _spaces(op, float(np.finfo(op.dtype).eps))[0]
+
+def _components(op: Operator) -> list[Array]:
+    """The rows of each connected component of a sparse B."""
+    # by magnitude: an imaginary entry connects, too
+    graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
+    count, labels = connected_components(graph, directed=False)
+    sizes = np.bincount(labels, minlength=count)
+    if sizes.max() > MAX_COMPONENT_ROWS:
+        raise ValueError(
+            f"b_policy='restrict' needs a dense eigendecomposition of a connected component of B with {sizes.max()} "
+            f"rows, more than {MAX_COMPONENT_ROWS}; use b_policy='ridge', or remove the null space of B from the pair"
+        )
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
 
 
 def _spaces(op: Operator, eps: float) -> tuple[Any, Any]:
@@ -231,29 +248,16 @@ def _spaces(op: Operator, eps: float) -> tuple[Any, Any]:
     threshold = op.n * eps * op.size
     if op.kind == "dense":
         return _split(op.matrix, eps)
-    # by magnitude: an imaginary entry connects, too
-    graph = abs(op.matrix) if op.dtype.kind == "c" else op.matrix
-    count, labels = connected_components(graph, directed=False)
-    members = np.argsort(labels, kind="stable")
-    sizes = np.bincount(labels, minlength=count)
-    if sizes.max() > MAX_COMPONENT_ROWS:
-        raise ValueError(
-            f"b_policy='restrict' needs a dense eigendecomposition of a connected component of B with {sizes.max()} "
-            f"rows, more than {MAX_COMPONENT_ROWS}; use b_policy='ridge', or remove the null space of B from the pair"
-        )
-    if count == op.n:
+    parts = _components(op)
+    if len(parts) == op.n:
         diagonal = op.matrix.diagonal().real
         rows, rest = np.flatnonzero(diagonal > 0), np.flatnonzero(diagonal <= 0)
         if (diagonal < -10 * threshold).any():
             raise indefinite(f"it has the eigenvalue {diagonal.min() / op.scale:.3g}")
         return _selection(op, rows, 1 / np.sqrt(diagonal[rows])), _selection(op, rest, np.ones(rest.size))
-    blocks, start = [], 0
-    for size in sizes:
-        part = members[start : start + size]
-        start += size
-        blocks.append(_split(op.matrix[part][:, part].toarray(), eps))
+    blocks = [_split(op.matrix[part][:, part].toarray(), eps) for part in parts]
     order = np.empty(op.n, int)
-    order[members] = np.arange(op.n)
+    order[np.concatenate(parts)] = np.arange(op.n)
     spaces = (sp.csr_array(sp.block_diag(parts, format="csr")) for parts in zip(*blocks, strict=True))
     range_, null = (sp.csr_array(space[order]) for space in spaces)
     return range_, null

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..linalg.reductions import column_dots, norms
-from ..problem.b_policy import range_of
+from ..problem.b_policy import semidefinite_root
 from ..problem.products import Products, ShiftedSolver, bound
 from ..typing import Array
 from .standard import BInner, added
@@ -164,7 +164,7 @@ def root_of(products: Products, name: str) -> tuple[Any, int]:
     """A square L with B = L Lᴴ, padded with columns of zeros that no vector reaches, and the rank of B."""
     B, n = products.B, products.n
     assert B is not None
-    L = B.matrix @ range_of(B)
+    L = semidefinite_root(B)
     rank = int(L.shape[1])
     error = abs(B.matrix - L @ L.conj().T).max()
     if not error <= math.sqrt(products.eps) * B.size:
