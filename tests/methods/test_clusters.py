@@ -54,12 +54,29 @@ def test_two_values_that_are_close_to_each_other(values, crowded):
         ([-5.0, -5.0, 4.0, 3.0, -2.0], Target.MAGNITUDE, 3),
         # at both ends by turns
         ([5.0, -5.0, 4.0, -5.0, 3.0], Target.ENDS, 5),
-        ([5.0, -5.0, 5.0, -4.0, 3.0], Target.ENDS, 4),
+        ([5.0, -5.0, 5.0, -4.0, 3.0], Target.ENDS, 5),
+        # a window that is clear of the cluster at one end only
+        ([5.0, -5.0, 4.0, -5.0, 3.0, -4.0, 2.0], Target.ENDS, 6),
+        ([5.0, 1e-17, 4.0, 2e-17, 3.0, 0.5], Target.ENDS, 6),
+        ([5.0, 1e-17, 4.0, 2e-17, 3.0, 3e-17], Target.ENDS, 6),
     ],
 )
 def test_how_far_a_probe_looks(values, target, doubtful):
-    assert search_with(values, 5, target)._doubtful() == doubtful
-    assert search_with(values, 5, target, companions=0)._doubtful() == 5
+    k = len(values)
+    assert search_with(values, k, target)._doubtful() == doubtful
+    assert search_with(values, k, target, companions=0)._doubtful() == k
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_copies_at_one_end_of_a_small_spectrum(seed):
+    """Found by the campaign: the window of the probe was clear of the cluster at the other end only."""
+    rng = np.random.default_rng(seed)
+    d = np.r_[np.zeros(10), rng.uniform(0.1, 1, 17)]
+    Q = np.linalg.qr(rng.standard_normal((27, 27)))[0]
+    inner = sm.ConjugateGradient()
+    solution = sm.solve((Q * d) @ Q.T, k=13, which="ends", method=sm.Accelerated(inner=inner), rng=seed)
+    expected = np.sort(np.r_[np.sort(d)[:6], np.sort(d)[-7:]])
+    np.testing.assert_allclose(np.sort(solution.eigenvalues), expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("copies", [3, 5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -208,11 +209,13 @@ class SubspaceIteration(Iteration):
         places = np.flatnonzero(self._clustered()) if self.companions else np.zeros(0, int)
         if places.size == 0:
             return self.k
-        edges = [self.target.window(self.values[:count]) for count in range(places[-1] + 1, self.k + 1)]
-        for i, edge in enumerate(edges):
-            moves = [abs(a - b) > CLUSTER_FRACTION * abs(a) for a, b in zip(edges[0], edge, strict=True) if a != b]
-            if any(moves):
-                return int(places[-1]) + 1 + i
+        first, slack = int(places[-1]) + 1, self._coincidence()
+        inner = self.target.window(self.values[:first])
+        for count in range(first + 1, self.k + 1):
+            sides = zip(inner, self.target.window(self.values[:count]), strict=True)
+            # both edges, where there are two
+            if all(a == b == math.inf or a == b == -math.inf or _apart(a, b, slack) for a, b in sides):
+                return count
         return self.k
 
     def _slack(self) -> Slack:
@@ -242,14 +245,17 @@ class SubspaceIteration(Iteration):
     def _clustered(self) -> Array:
         """Which of the k values are close to another one."""
         values = self.values[: self.k]
-        size = float(np.abs(values).max(initial=0.0))
-        slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
-        # rounding of the largest values moves all others
-        slack += self.products.eps * (ROUNDING_SLACK * size + 10 * self.radius)
         order, clustered = np.argsort(values), np.zeros(values.size, bool)
-        close = np.diff(values[order]) <= np.maximum(CLUSTER_FRACTION * np.abs(values[order[1:]]), slack)
+        close = ~_apart(values[order[1:]], values[order[:-1]], self._coincidence())
         clustered[order[1:][close]] = clustered[order[:-1][close]] = True
         return clustered
+
+    def _coincidence(self) -> float:
+        """How far apart values may be that are equal within their errors."""
+        size = float(np.abs(self.values[: self.k]).max(initial=0.0))
+        slack = 2 * float(np.max(self.errors[: self.k], initial=0.0))
+        # rounding of the largest values moves all others
+        return slack + self.products.eps * (ROUNDING_SLACK * size + 10 * self.radius)
 
     def block(self) -> RitzBlock:
         """The k most wanted Ritz pairs as they are now.
@@ -262,6 +268,11 @@ class SubspaceIteration(Iteration):
         values = np.array([transform.value(theta) for theta in self.values[:count].tolist()])
         order = _order(transform, self.target)
         return RitzBlock(values, self.vectors(count), order, self.gaps(count))
+
+
+def _apart(a: Any, b: Any, slack: float) -> Any:
+    """Are these values too far from each other for a cluster?"""
+    return np.abs(a - b) > np.maximum(CLUSTER_FRACTION * np.abs(a), slack)
 
 
 def _order(transform: Transform, target: Target) -> Callable[[Array], Array]:
