@@ -20,10 +20,10 @@ from splitmerge.methods.refinement.mixed_precision import MixedPrecision
 from splitmerge.planning import costs
 from splitmerge.planning.costs import expected_products
 from splitmerge.planning.decision import Choice
-from splitmerge.planning.plan import Map
+from splitmerge.planning.plan import Candidate, Engine, Map, Plan
 from splitmerge.problem.products import Counts
 from splitmerge.solution import back_transform
-from splitmerge.solution.explain import CONDITIONS, WORDS, worded
+from splitmerge.solution.explain import CONDITIONS, WORDS, worded, worded_plan
 
 
 class TestExplain:
@@ -415,3 +415,11 @@ def test_no_numerical_test_reads_prose():
             readers.add(path.relative_to(tests).as_posix())
     unexpected = {name for name in readers if name not in READERS and name.split("/")[0] not in READERS}
     assert not unexpected
+
+
+@pytest.mark.parametrize(("n", "dtype", "told"), [(100, float, False), (300, float, True), (300, np.float32, False)])
+def test_a_plan_names_the_short_search_that_comes_first(n, dtype, told):
+    A, B = (M.astype(dtype) for M in sm.gallery.synthetic_pair(n, 10.0, rng=0))
+    pencil = sm.Pencil(A, B)
+    lines = list(worded_plan(Plan((Candidate(Engine.LAPACK),)), pencil, 1))
+    assert ("Lanczos in one basis" in lines[0]) == told

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..planning.costs import predicted_seconds
+from ..planning.costs import predicted_seconds, prefers_short_search
 from ..planning.decision import Choice, Decision
 from ..planning.plan import Engine, Map, Plan
 from ..problem.pencil import Pencil
@@ -36,6 +36,8 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
     """One line for each candidate of a plan: what would be tried, on which condition, at which predicted cost."""
     if not pencil.has_entries and (plan.forms_A or plan.forms_B):
         yield f"compute the entries of the operator by {pencil.n} products"
+    if _searches_first(pencil, k):
+        yield "Lanczos in one basis, for as long as it is expected to take less time than LAPACK, which follows"
     plan = plan.complete()
     for candidate in plan.candidates:
         seconds = predicted_seconds(candidate, plan, pencil, k)
@@ -46,6 +48,12 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
         if candidate.provisional:
             condition = f", while fewer than {candidate.max_products:.0f} products are expected"
         yield f"{candidate.engine.value} on {candidate.map.value}{CONDITIONS[candidate.map]}{condition}{price}"
+
+
+def _searches_first(pencil: Pencil, k: int) -> bool:
+    """Does a short search come before the candidates of the plan?"""
+    plain = pencil.dense and pencil.scaling is None and pencil.dtype.char in "dD"
+    return plain and prefers_short_search(pencil.n, k)
 
 
 def _by(decision: Decision) -> str:
