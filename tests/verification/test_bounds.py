@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -346,3 +347,16 @@ def test_gaps_next_to_a_shift_are_those_to_all_others():
     values = np.r_[0.0, 1.9, 2.1, np.linspace(50, 90, 57)]
     near = nearest_pairs(np.asfortranarray(np.diag(values)), None, 1, 1.0)
     assert near.gaps[0] == pytest.approx(0.2)
+
+
+def test_vectors_with_equal_entries():
+    """The vectors of two hypercubes have entries ±c, of which a plain sum of x Ax loses n units of rounding."""
+    edge = sp.csr_array(np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    cube = edge
+    for _ in range(9):
+        cube = sp.csr_array(sp.kronsum(cube, edge))
+    A = sp.csr_array(sp.block_diag([cube, cube]))
+    for seed in range(10):
+        sol = sm.solve(A, k=4, rng=seed)
+        assert (np.abs(sol.eigenvalues - [20, 20, 18, 18]) <= sol.error_bounds).all()
+        assert sol.residuals.max() <= 1e-14

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor, singular
-from ..linalg.reductions import column_dots, column_norms, phases
+from ..linalg.reductions import column_dots, column_forms, column_norms, phases
 from ..linalg.rounding import ROUNDING_UNITS, relative
 from ..methods.setup import Inverse, Setup
 from ..problem.products import Products
@@ -252,11 +252,11 @@ def _figures(products: Products, block: Images, inverse: Inverse | None) -> Arra
     """
     pencil, monitoring = products.pencil, products.monitoring
     X, R, BX = block
-    squares = column_dots(X, BX)
+    squares = column_forms(X, BX)
     if ((squares <= 0) & (column_dots(X, X) > 0)).any():
         raise singular(f"xᴴBx = {squares.min():.3g} for an eigenvector x")
     squares = np.maximum(squares, np.finfo(float).tiny)
-    values = column_dots(X, R) / squares
+    values = column_forms(X, R) / squares
     if products.dtype.char in "fF":
         # residuals are those of the values that are returned
         values = values.astype(np.float32).astype(np.float64)
