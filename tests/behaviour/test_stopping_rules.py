@@ -121,7 +121,7 @@ class TestMaxSeconds:
     @each_method
     def test_stops(self, method):
         A, B = HARD
-        slow = LinearOperator(A.shape, matvec=lambda x: (time.sleep(1e-3), A @ x)[1], dtype=float)
+        slow = LinearOperator(A.shape, matvec=lambda x: (time.sleep(4e-3), A @ x)[1], dtype=float)
         with pytest.raises(sm.NotConverged) as caught:
             sm.solve(slow, B, method=method, stop=Residual(1e-15) | MaxSeconds(0.02), rng=0)
         sol = caught.value.solution
