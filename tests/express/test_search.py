@@ -1,6 +1,7 @@
 """The short search of `solve` for dense pairs: what it finds, what it leaves to LAPACK, and what it reports."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,12 @@ import scipy.linalg
 import splitmerge as sm
 from splitmerge.express import search as search_module
 from splitmerge.express import shortcut
+from splitmerge.express.complete import clearance
+from splitmerge.express.found import standard
+from splitmerge.express.plain import EPS, plain_pair
 from splitmerge.express.search import searched
+from splitmerge.linalg.extreme import Extreme
+from splitmerge.linalg.rounding import Scale
 
 N = 240
 
@@ -234,3 +240,52 @@ def test_it_can_be_kept_and_resumed(tmp_path):
     loaded = sm.load(tmp_path / "solution.npz")
     assert (loaded.history.products == solution.history.products).all()
     np.testing.assert_allclose(solution.resume(k=3).eigenvalues, best(values, 3, "largest"), rtol=1e-10)
+
+
+def course(k=1, **figures):
+    """A search for k pairs, with these figures of its process."""
+    process = SimpleNamespace(**figures)
+    return search_module.Course(k, 1e-8, 1.0, False), process
+
+
+def test_the_shift_is_that_of_the_least_coefficient():
+    """T + η has no negative entry on the diagonal of its projection."""
+    for alpha, shift in (([-3.0, 1.0, -0.5], 3.0), ([2.0, 1.0], 0.0)):
+        search, process = course(alpha=alpha)
+        assert search.shift(process) == shift
+
+
+@pytest.mark.parametrize(("following", "settled"), [(0.9, False), (0.4, True), (1.0 - 1e-3, False)])
+def test_the_next_ritz_value_may_hide_one_that_is_more_wanted(following, settled):
+    """By ten times its residual norm."""
+    search, process = course(k=2)
+    assert search.settled(process, np.array([2.0, 1.0, following]), np.array([0.0, 0.0, 0.05])) is settled
+
+
+def test_no_gap_reaches_beyond_the_last_pair():
+    """Copies of it may be missing, whatever the next Ritz value is."""
+    A = np.asfortranarray(np.diag(spectrum("positive", N)))
+    found = searched(A, None, 3, 1e-8, np.random.default_rng(0), sign=1.0, inverse=False)
+    values = np.sort(A.diagonal())[::-1]
+    assert found.following == pytest.approx(values[3], rel=1e-2)
+    for gap, value in zip(found.extreme.gaps, values, strict=False):
+        assert gap <= value - values[2] + 1e-12
+
+
+@pytest.mark.parametrize("distance", [1e-9, 1e-8, 1e-6, 1e-3])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_count_that_single_precision_leaves_open_is_made_in_double(distance, hidden):
+    """A value next to the last pair, at a tenth of the distance of the next one, is seen; without it, the count fits."""
+    for seed in range(5):
+        last = 0.9
+        values = np.r_[np.linspace(0, 0.5, N - 4), last - distance, last - distance, last, 1.0]
+        if hidden:
+            values[-3] = last - 0.05 * distance
+        Q = rotation(N, float, seed)
+        A = (Q * values) @ Q.T
+        plain = plain_pair((A + A.T) / 2, None, 2, smallest=False)
+        found = standard(plain, Extreme(np.asfortranarray(Q[:, :-3:-1]), [0.0, 0.0]))
+        assert found.values == pytest.approx([1, last])
+        scale = Scale(0.0, 0.0, N, EPS, *plain.scales()[0], 32)
+        free = clearance(plain, found, [1e-13] * 2, last - distance, scale, above=True)
+        assert (free is None) == hidden

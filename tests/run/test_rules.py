@@ -65,6 +65,11 @@ def test_the_tolerance_of_two():
     assert (RESIDUAL | STEPS).tightened(0.1).residual_tol == 1e-7
 
 
+@pytest.mark.parametrize("rule", [STEPS & RESIDUAL, RESIDUAL & STEPS])
+def test_of_both_the_one_that_converged_is_told(rule):
+    assert ended(rule, [state(i, 1e-3 if i < 9 else 1e-7) for i in range(12)]) == (9, Reason.RESIDUAL)
+
+
 @pytest.mark.parametrize("lasting", [sm.Stagnation(10), RESIDUAL], ids=["stagnation", "residual"])
 def test_both_of_two_see_every_state(lasting):
     """A rule that remembers has seen the states at which the other one did not hold."""

@@ -57,7 +57,7 @@ def test_weights_are_repetitions():
     for reg in (None, "oas"):
         weighted = SPoC(reg=reg).fit(X, y, sample_weight=weights)
         repeated = SPoC(reg=reg).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-        for name in ("filters_", "patterns_", "mean_", "std_"):
+        for name in ("eigenvalues_", "filters_", "patterns_", "mean_", "std_"):
             np.testing.assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-7, err_msg=name)
 
 
