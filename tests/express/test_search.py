@@ -275,7 +275,7 @@ def test_no_gap_reaches_beyond_the_last_pair():
 @pytest.mark.parametrize("distance", [1e-9, 1e-8, 1e-6, 1e-3])
 @pytest.mark.parametrize("hidden", [False, True])
 def test_a_count_that_single_precision_leaves_open_is_made_in_double(distance, hidden):
-    """A value next to the last pair, at a tenth of the distance of the next one, is seen; without it, the count fits."""
+    """A value next to the last pair, at a tenth of the distance of the next one, is seen; without it, a count fits."""
     for seed in range(5):
         last = 0.9
         values = np.r_[np.linspace(0, 0.5, N - 4), last - distance, last - distance, last, 1.0]

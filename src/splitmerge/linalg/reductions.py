@@ -99,7 +99,7 @@ def column_dots(X: Array, Y: Array) -> Array:
 
 
 def column_forms(X: Array, Y: Array) -> Array:
-    """`column_dots` with sums by pairs: off by a few units of rounding, where others lose up to n if terms are alike."""
+    """`column_dots` with sums by pairs, which lose a few units of rounding where other sums of equal terms lose n."""
     # NumPy adds by pairs along the axis that is contiguous
     terms = np.multiply(X.conj(), Y, order="F")
     return np.asarray(_total(terms.sum(axis=0)).real)
