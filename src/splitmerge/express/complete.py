@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..linalg.extreme import routines
+from ..linalg.blas import kernels
 from ..linalg.reductions import norm, random_vector
 from ..linalg.rounding import Scale, narrowed, precision
 from ..solvers.estimate import INVERSE_ITERATION_STEPS, resolution_of
@@ -22,14 +22,13 @@ def clearance(
     Each value is within its delta of an eigenvalue, and `following` estimates the next one.
     """
     values = np.array(found.values)
-    X = np.asfortranarray((found.vectors / np.array(found.roots)[:, None]).T)
+    X, BX = ((rows / np.array(found.roots)[:, None]).T for rows in (found.vectors, found.images))
     longest = max(float(np.linalg.norm(X, axis=0).max()), _inverse_norm(plain) ** 0.5)
     rounding = resolution_of(scale, longest, abs(float(values[-1])))
     for dtype in (narrowed(plain.A.dtype), plain.A.dtype):
         units = precision(dtype) / precision(plain.A.dtype)
         gap = clear_gap(values, np.array(deltas), following, units * rounding, above=above)
         if gap is not None:
-            BX = X if plain.B is None else plain.B @ X
             empty = definite_without(plain.A, plain.B, BX, values, gap.tau, dtype, above=above)
             return gap.clearance if empty else None
     return None
@@ -40,6 +39,7 @@ def _inverse_norm(plain: Plain) -> float:
     if plain.L is None:
         return 1.0
     x: Array = random_vector(plain.A.shape[0], plain.A.dtype, np.random.default_rng(0))
+    trsv = kernels(x.dtype).trsv
     for _ in range(INVERSE_ITERATION_STEPS):
-        x = routines(x.dtype).potrs(plain.L, x / norm(x), lower=1)[0]
+        x = trsv(plain.L, trsv(plain.L, x / norm(x), lower=1), lower=1, trans=2, overwrite_x=1)
     return norm(x)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..linalg.blas import kernels
+from ..linalg.blas import hermitian_product, kernels
 from ..linalg.extreme import Extreme, extreme_pairs, nearest_pairs, routines
 from ..linalg.reductions import vdot
 from ..typing import Array
@@ -20,12 +20,13 @@ ORTHOGONAL_RATIO = 100
 
 
 class Found(NamedTuple):
-    """Vectors x in rows, √(xᴴBx), and the figures of `Pairs` for x over that.
+    """Vectors x and images Bx in rows, √(xᴴBx), and the figures of `Pairs` for x over that.
 
     `norms` are those of r, x and Bx in the user's coordinates, and in those of the scaled pair if there is one.
     """
 
     vectors: Array
+    images: Array
     roots: list[float]
     values: list[float]
     errors: list[float]
@@ -39,7 +40,7 @@ class Found(NamedTuple):
             [column[i] for i in chosen] for column in (self.roots, self.values, self.errors, self.offsets, self.gaps)
         )
         norms = [[[row[i] for i in chosen] for row in system] for system in self.norms]
-        return Found(self.vectors[chosen], roots, values, errors, offsets, norms, gaps)
+        return Found(self.vectors[chosen], self.images[chosen], roots, values, errors, offsets, norms, gaps)
 
 
 def by_lapack(plain: Plain, K: Array | None, k: int, *, largest: bool) -> Extreme | None:
@@ -66,7 +67,7 @@ def standard(plain: Plain, extreme: Extreme) -> Found:
     if plain.L is not None:
         W = routines(X.dtype).trsm(1.0, plain.L, X[2].T, lower=1).T
         errors = list(map(truediv, map(math.sqrt, np.vecdot(W, W).real.tolist()), roots))
-    return Found(X[0], roots, values, errors, [0.0] * len(roots), norms, extreme.gaps)
+    return Found(X[0], X[1], roots, values, errors, [0.0] * len(roots), norms, extreme.gaps)
 
 
 def swapped(plain: Plain, K: Array, extreme: Extreme) -> Found | None:
@@ -83,7 +84,7 @@ def swapped(plain: Plain, K: Array, extreme: Extreme) -> Found | None:
     squares, products = np.vecdot(W, BW).real.tolist(), np.vecdot(X[1], W).tolist()
     errors = [math.sqrt(max(square, 0.0)) / root for square, root in zip(squares, roots, strict=True)]
     offsets = [abs(product) / (root * root) for product, root in zip(products, roots, strict=True)]
-    return Found(X[0], roots, values, errors, offsets, norms, extreme.gaps)
+    return Found(X[0], X[1], roots, values, errors, offsets, norms, extreme.gaps)
 
 
 def _alone(plain: Plain, K: Array | None, extreme: Extreme) -> Found:
@@ -103,18 +104,14 @@ def _alone(plain: Plain, K: Array | None, extreme: Extreme) -> Found:
         error, offset = math.sqrt(max(call.dot(w, Bw), 0.0)) / root, abs(complex(vdot(Bx, w))) / square
     elif plain.L is not None:
         error = call.norm(call.trsv(plain.L, r, lower=1)) / root
-    return Found(x[None], [root], [value], [error], [offset], norms, extreme.gaps)
+    return Found(x[None], Bx[None], [root], [value], [error], [offset], norms, extreme.gaps)
 
 
 def _images(plain: Plain, V: Array) -> Array:
     """The rows x, Bx and Ax of the columns x of V."""
     X = np.empty((3, V.shape[1], V.shape[0]), V.dtype)
-    X[0] = V.T
-    if plain.B is None:
-        X[1] = X[0]
-    else:
-        np.matmul(X[0], plain.B.T, out=X[1])
-    np.matmul(X[0], plain.A.T, out=X[2])
+    for rows, M in zip(X, (None, plain.B, plain.A), strict=True):
+        rows[:] = (V if M is None else hermitian_product(M, V)).T
     return X
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..linalg.blas import one_norm
 from ..linalg.cholesky import UNCLEAR_PIVOT
-from ..linalg.extreme import lower_factor, routines
+from ..linalg.extreme import lower_factor
 from ..planning.costs import prefers_lapack, prefers_lapack_near, prefers_short_search
 from ..problem.operator import safe_scaling
 from ..problem.pencil import EQUILIBRATION_RATIO, equilibration
@@ -39,10 +40,9 @@ class Plain(NamedTuple):
 
     def scales(self) -> list[tuple[float, float]]:
         """The 1-norms of A and B, and of DAD and DBD where they are scaled."""
-        lange = routines(self.A.dtype).lange
-        norms = [(lange("1", self.A), 1.0 if self.B is None else lange("1", self.B))]
+        norms = [(one_norm(self.A), 1.0 if self.B is None else one_norm(self.B))]
         if self.scaling is not None:
-            norms.append((lange("1", self._scaled(self.A)), lange("1", self._scaled(self.B))))
+            norms.append((one_norm(self._scaled(self.A)), one_norm(self._scaled(self.B))))
         return norms
 
     def _scaled(self, M: Array | None) -> Array:

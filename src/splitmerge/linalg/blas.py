@@ -10,11 +10,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import get_blas_funcs
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..system.processes import current
 from ..typing import Array
 from .reductions import inner_products, local_products
+
+# Up to this many columns, HEMV with each is faster than GEMM with all.
+NARROW_COLUMNS, NARROW_COLUMNS_COMPLEX = 12, 2
+# Columns whose magnitudes are taken and summed at a time.
+SUMMED_COLUMNS = 64
 
 
 class Kernels(NamedTuple):
@@ -41,6 +46,37 @@ def _local_kernels(dtype: np.dtype[Any]) -> Kernels:
     hemv, trsv, axpy = get_blas_funcs(("hemv" if dtype.kind == "c" else "symv", "trsv", "axpy"), dtype=dtype)
     dot, norm, _ = local_products(dtype)
     return Kernels(dot, norm, hemv, trsv, axpy)
+
+
+def hermitian_product(M: Array, X: Array) -> Array:
+    """M X for a Hermitian M in Fortran order and a block of columns X of the same dtype."""
+    k, char = X.shape[1], M.dtype.char
+    if 0 < k <= (NARROW_COLUMNS_COMPLEX if M.dtype.kind == "c" else NARROW_COLUMNS):
+        hemv, Y = kernels(M.dtype).hemv, np.empty(X.shape, M.dtype, order="F")
+        for x, y in zip(X.T, Y.T, strict=True):
+            hemv(1.0, M, x, y=y, overwrite_y=1)
+        return Y
+    # GEMM of the transposes is faster in single precision and for complex numbers
+    return np.asarray(M @ X if char == "d" else (X.T @ M.T).T)
+
+
+def one_norm(M: Array) -> float:
+    """The 1-norm of a matrix in Fortran order; LAPACK's LANGE takes twice as long for large ones."""
+    rows, columns = M.shape
+    if columns <= 2 * SUMMED_COLUMNS:
+        return float(_lange(M.dtype)("1", M))
+    dtype = M.real.dtype
+    ones, room, largest = np.ones(rows, dtype), np.empty((rows, SUMMED_COLUMNS), dtype, order="F"), 0.0
+    for first in range(0, columns, SUMMED_COLUMNS):
+        part = M[:, first : first + SUMMED_COLUMNS]
+        sums = ones @ np.abs(part, out=room[:, : part.shape[1]])
+        largest = max(largest, float(sums.max()))
+    return largest
+
+
+@lru_cache
+def _lange(dtype: np.dtype[Any]) -> Any:
+    return get_lapack_funcs("lange", dtype=dtype)
 
 
 def combine(axpy: Callable[..., Array], y: Array, a: float, x: Array) -> Array:

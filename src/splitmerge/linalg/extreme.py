@@ -47,7 +47,6 @@ class Routines(NamedTuple):
     unmqr: Callable[..., Any]
     hegvx: Callable[..., Any]
     heevx: Callable[..., Any]
-    lange: Callable[..., Any]
     trsm: Callable[..., Any]
 
 
@@ -62,7 +61,7 @@ class Extreme(NamedTuple):
 def routines(dtype: np.dtype[Any]) -> Routines:
     """The routines for float64 or complex128."""
     names = ("hegst", "hetrd", "unmqr", "hegvx", "heevx") if dtype.kind == "c" else REAL_NAMES
-    calls: Any = get_lapack_funcs(("potrf", "potrs", *names, "lange"), dtype=dtype)
+    calls: Any = get_lapack_funcs(("potrf", "potrs", *names), dtype=dtype)
     trsm: Any = get_blas_funcs("trsm", dtype=dtype)
     return Routines._make((*calls, trsm))
 

@@ -10,10 +10,9 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import get_lapack_funcs
 
 from ..linalg import csr
-from ..linalg.blas import kernels
+from ..linalg.blas import hermitian_product, kernels, one_norm
 from ..linalg.reductions import largest
 from ..linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_DENSE, TERMS_PER_UNIT_SPARSE
 from ..system.processes import current
@@ -21,9 +20,6 @@ from ..typing import Array
 
 # Largest binary exponent of the entries, by precision: beyond it a product of four such entries could overflow.
 _MAX_BINARY_EXPONENT = {"d": 100, "f": 16}
-
-# Up to this many columns, a product with each is faster than one with all: GEMM packs the whole matrix first.
-NARROW_COLUMNS = 6
 
 
 class Entries(Protocol):
@@ -107,8 +103,7 @@ class Operator:
     def norm(self) -> float:
         """The 1-norm; for a matrix-free operator `size`, which exceeds the norm of every row."""
         if self.kind == "dense":
-            lange: Any = get_lapack_funcs("lange", dtype=self.dtype)
-            return float(lange("1", self.matrix))
+            return one_norm(self.matrix)
         if self.kind == "sparse":
             return float(csr.row_sums(self.matrix).max())
         return self.size if self.entries is None else self.entries.norm
@@ -125,12 +120,10 @@ class Operator:
         """M X for a block of columns X, in the (double) precision of X."""
         if X.shape[1] == 1 and self.dtype == X.dtype:
             return self.times(np.ascontiguousarray(X[:, 0]))[:, None]
-        narrow = self.kind == "dense" and X.shape[1] <= NARROW_COLUMNS and self.dtype == X.dtype
-        if self.matrix is None or narrow:
+        if self.matrix is None:
             return self.times_block(X)
         matrix = self.matrix.astype(X.dtype, copy=False)
-        # GEMM of the transposes is faster for few columns
-        return np.asarray((X.T @ matrix.T).T if self.kind == "dense" else matrix @ X)
+        return hermitian_product(matrix, X) if self.kind == "dense" else np.asarray(matrix @ X)
 
     def diagonal(self) -> Array:
         """The diagonal (of a distributed one, the rows of this process); ValueError for a matrix-free operator."""
@@ -265,9 +258,7 @@ def dense_operator(a: Array, size: float, scale: float) -> Operator:
         return hemv(1.0, a, x)
 
     def times_block(X: Array) -> Array:
-        if 0 < X.shape[1] <= NARROW_COLUMNS and X.dtype == a.dtype:
-            return np.array([hemv(1.0, a, x) for x in X.T]).T
-        return np.asarray(a @ X)
+        return hermitian_product(a, X) if X.dtype == a.dtype else np.asarray(a @ X)
 
     return Operator("dense", a.shape[0], a.dtype, times, times_block, a, size, scale)
 
