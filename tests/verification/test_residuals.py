@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import splitmerge as sm
 from asking import asked
 from pairs import pair_of
+from splitmerge.linalg.rounding import ROUNDING_UNITS
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import setups
 from splitmerge.preparation.workspace import Workspace
@@ -17,7 +18,7 @@ from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.verification.confirm import _improved, purified
-from splitmerge.verification.residuals import COLUMNS, Pairs, _dual_norms, measured
+from splitmerge.verification.residuals import COLUMNS, Pairs, _dual_norms, levels_of, measured
 
 TOL = 1e-8
 
@@ -167,3 +168,12 @@ def test_a_system_that_is_not_solved_bounds_nothing():
 
     products = Products(Pencil(np.eye(6), np.diag(np.ones(6))), solver=Half())
     assert np.isinf(_dual_norms(products, np.ones((6, 2)))).all()
+
+
+def test_rounding_does_not_excuse_a_vector_in_the_null_space_of_B():
+    """Its product with B is rounding, and its eigenvalue, which is infinite, a large random number."""
+    eps = float(np.finfo(float).eps)
+    values, errors, lengths = [1.0, 1e16], [0.0, 0.0], [1.0, 1.0]
+    levels = levels_of(values, errors, [[0.0, 0.0], lengths, [1.0, eps]], (1.0, 1.0), eps, None)
+    assert levels.floors[0] == pytest.approx(2 * ROUNDING_UNITS * eps)
+    assert levels.floors[1] == 0
