@@ -136,9 +136,9 @@ def solve(
     array([2., 3.])
     """
     began = time.perf_counter()
-    usual = _unasked(method, stop, max_steps, x0, callback, preconditioner, diagonal, interval, comm, checkpoint)
+    usual = _unasked(method, stop, max_steps, callback, preconditioner, diagonal, interval, comm, checkpoint)
     if usual and b_policy == "error" and not progress and _is_seed(rng):
-        quick = express(A, B, k, which, tol, certify, began, sigma, rng)
+        quick = express(A, B, k, which, tol, certify, began, sigma, rng, x0)
         if quick is not None:
             return quick
     asked = A, B, k, which, sigma, method, tol, stop, max_steps, b_policy, certify, preconditioner

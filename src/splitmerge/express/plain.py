@@ -67,7 +67,7 @@ class Plain(NamedTuple):
 
 def plain_pair(A: Any, B: Any, k: int, *, smallest: bool, near: bool = False) -> Plain | None:
     """The pair, checked; None where the pipeline has to scale, to refuse or to iterate."""
-    kinds = _kinds(A, B)
+    kinds = kinds_of(A, B)
     n = A.shape[0] if kinds else 0
     if not 1 <= k <= n or n < 2:
         return None
@@ -118,7 +118,7 @@ def _is_semidefinite(b: Array, diagonal: list[float], k: int) -> bool:
     return lower_factor(np.asfortranarray(b[np.ix_(rows, rows)]), [diagonal[row] for row in rows]) is not None
 
 
-def _kinds(A: Any, B: Any) -> tuple[str, ...]:
+def kinds_of(A: Any, B: Any) -> tuple[str, ...]:
     """What A and B are; empty unless both are matrices of one size and dtype."""
     if B is None:
         return (_kind(A),) if _kind(A) else ()

@@ -30,6 +30,7 @@ from .complete import clearance
 from .found import Found, by_lapack, near_by_lapack, standard, swapped
 from .plain import EPS, Plain, plain_pair
 from .search import Searched, searched
+from .start import is_replaced
 
 # What is not asked for.
 USUAL = {"sigma": None, "method": None, "stop": None, "max_steps": None, "b_policy": "error"}
@@ -57,15 +58,39 @@ class Clock(NamedTuple):
 
 
 def express(
-    A: Any, B: Any, k: Any, which: Any, tol: Any, certify: Any, began: float, sigma: Any = None, rng: Any = None
+    A: Any,
+    B: Any,
+    k: Any,
+    which: Any,
+    tol: Any,
+    certify: Any,
+    began: float,
+    sigma: Any = None,
+    rng: Any = None,
+    x0: Any = None,
 ) -> Solution | None:
     """The solution for k pairs at an end of the spectrum, or next to σ; None if the pipeline has to take over."""
     if not _is_understood(k, which, tol):
         return None
     if sigma is not None:
-        return _near(A, B, k, which, tol, certify, began, sigma)
+        return _near(A, B, k, which, tol, certify, began, sigma) if x0 is None else None
+    if x0 is None:
+        return _at_end(A, B, k, which, tol, certify, began, rng)
+    replaced = k == 1 and which == "largest" and is_replaced(x0, A, B)
+    solution = _at_end(A, B, k, which, tol, certify, began, rng, x0) if replaced else None
+    if solution is not None:
+        # the products with the start
+        solution.counts.setup = Tally(1, int(B is not None))
+    return solution
+
+
+def _at_end(
+    A: Any, B: Any, k: int, which: str, tol: float, certify: Any, began: float, rng: Any, x0: Any = None
+) -> Solution | None:
+    """The solution for k pairs at an end, from a random vector that differs from the start."""
     plain = plain_pair(A, B, k, smallest=which == "smallest")
-    if plain is None:
+    # the pipeline compares a start with eigenvectors of the scaled pair
+    if plain is None or not (x0 is None or plain.scaling is None):
         return None
     ready = time.perf_counter()
     # (B, A) has the small eigenvalues of a definite A to high relative accuracy
@@ -75,7 +100,7 @@ def express(
     asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
     problem = _made(Problem, **USUAL, **asked)
     if plain.searched and prefers_short_search(plain.A.shape[0], k):
-        solution = _by_search(plain, K, problem, rng, began, ready)
+        solution = _by_search(plain, K, problem, generator(rng, x0), began, ready)
         if solution is not None:
             return solution
     found = _figures(plain, K, by_lapack(plain, K, k, largest=which == "largest"))
@@ -99,12 +124,12 @@ def _in_order(found: Found, which: str) -> Found:
 
 
 def _by_search(
-    plain: Plain, K: Array | None, problem: Problem, rng: Any, began: float, ready: float
+    plain: Plain, K: Array | None, problem: Problem, rng: np.random.Generator, began: float, ready: float
 ) -> Solution | None:
     """The solution by a search from a random vector; None where LAPACK is expected to take less time."""
     M, L = (plain.A, plain.L) if K is None else (plain.B, K)
     sign = -1.0 if K is None and problem.which == "smallest" else 1.0
-    search = searched(M, L, problem.k, problem.tol, generator(rng), sign=sign, inverse=K is not None)
+    search = searched(M, L, problem.k, problem.tol, rng, sign=sign, inverse=K is not None)
     found = None if search is None else _figures(plain, K, search.extreme)
     if found is None:
         return None

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..linalg import reductions
+from ..linalg.blas import Kernels
 from ..linalg.reductions import column_sizes
 from ..system.processes import agreed, everywhere
 from ..typing import Array
@@ -138,9 +139,13 @@ def _vanishes(pencil: Pencil, X: Array) -> bool:
 def is_poor(x: Array, products: Products) -> bool:
     """Is a start far from every eigenvector, as a random vector is? Takes a product with A and one with B."""
     Bx = products.apply_B(x)
-    Ax = products.apply_A(x, Bx)
-    square = products.kernels.dot(x, Bx)
+    return is_far(x, products.apply_A(x, Bx), Bx, products.kernels)
+
+
+def is_far(x: Array, Ax: Array, Bx: Array, call: Kernels) -> bool:
+    """The same, for given products."""
+    square = call.dot(x, Bx)
     if not square > 0:
         return True
-    value = products.kernels.dot(x, Ax) / square
-    return not products.kernels.norm(Ax - value * Bx) <= POOR_RESIDUAL * products.kernels.norm(Ax)
+    value = call.dot(x, Ax) / square
+    return not call.norm(Ax - value * Bx) <= POOR_RESIDUAL * call.norm(Ax)
