@@ -127,9 +127,11 @@ def kinds_of(A: Any, B: Any) -> tuple[str, ...]:
 
 
 def _kind(M: Any) -> str:
-    """What a square matrix in double precision is; an empty word for anything else."""
+    """What a square matrix in native double precision is; an empty word for anything else."""
     kind = "dense" if type(M) is np.ndarray else "sparse" if sp.issparse(M) else ""
-    return kind if kind and M.ndim == 2 and M.shape[0] == M.shape[1] and M.dtype.char in "dD" else ""
+    if not kind or M.ndim != 2 or M.shape[0] != M.shape[1]:
+        return ""
+    return kind if M.dtype.char in "dD" and M.dtype.isnative else ""
 
 
 def _entries(M: Any) -> Array | None:
