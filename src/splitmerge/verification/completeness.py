@@ -14,7 +14,6 @@ from ..methods.direct import Direct
 from ..methods.krylov.thick_restart import ThickRestart
 from ..methods.setup import COUNTED_N, Setup
 from ..methods.subspace import SubspaceIteration
-from ..methods.survey import Survey
 from ..objective.state import State
 from ..run.loop import Run
 from ..run.reason import Reason
@@ -24,7 +23,21 @@ from .bounds import Bounds, bounds_of
 from .confirm import confirmed, narrowed, pairs_of
 from .counts import counted
 from .residuals import Pairs
-from .verdict import BY_LAPACK, COUNTED, CUT, EARLY, INEXACT, RANDOM_START, TWO_STARTS, UNDECIDED, UNFINISHED, Verdict
+from .verdict import (
+    BLURRED,
+    BY_LAPACK,
+    COUNTED,
+    CUT,
+    EARLY,
+    INEXACT,
+    RANDOM_START,
+    TWO_STARTS,
+    UNDECIDED,
+    UNFINISHED,
+    Verdict,
+    probed,
+    surveyed,
+)
 
 # Rounds to a tighter tolerance, and by how much, where error intervals are too wide for a count to fit.
 NARROWINGS, NARROWING = 4, 1e-2
@@ -32,6 +45,8 @@ NARROWINGS, NARROWING = 4, 1e-2
 SETTLED_TOL = 1e-8
 # Residuals larger than this leave room for eigenvalues that the search has not seen.
 LOOSE_TOL = 1e-6
+# Rounding of the largest of the values may exceed the others by this fraction before a probe no longer sees enough.
+BLURRED_TOL = 1e-7
 # Projections after which a search that has seen a larger eigenvalue shows by how much it is larger.
 OUTDOING_STEPS = 10
 # Intervals wider than this multiple of their rounding can be narrowed.
@@ -77,6 +92,8 @@ class _Verification:
     early: bool = False
     # did the last probe end without a decision?
     undecided: bool = False
+    # may rounding of the largest wanted value hide others?
+    blurred: bool = False
     # why A − τB cannot be factorised, for any τ
     refusal: str = ""
 
@@ -89,6 +106,7 @@ class _Verification:
         self._hold_to_factor()
         while self.reason.converged and isinstance(iteration, SubspaceIteration):
             assert self.pairs is not None
+            self.blurred = self._blurred(iteration)
             self.counted = self._complete(iteration)
             if self.counted or (self.counted is None and not self._in_doubt(iteration)):
                 return
@@ -202,7 +220,7 @@ class _Verification:
     def _complete(self, iteration: SubspaceIteration) -> bool | Literal["cut"] | None:
         """Does a count of the eigenvalues agree with the pairs? Made when asked for, or if cheaper than a probe."""
         setup = self.setup
-        if self.refusal or (not setup.counts and not (iteration.companions and self._suspicious(iteration))):
+        if self.refusal or not (setup.counts or self._suspicious(iteration)):
             return None
         return self._count(iteration)
 
@@ -230,9 +248,19 @@ class _Verification:
         They show no third copy of an eigenvalue, and at a loose tolerance not each that has hardly begun to converge.
         """
         pencil, small = self.setup.products.pencil, self.setup.products.n <= COUNTED_N
+        if self.blurred:
+            return self._is_countable()
+        if not iteration.companions:
+            return False
         if pencil.dense and self.tol > LOOSE_TOL:
             return True
         return small and pencil.has_entries and iteration.crowded()
+
+    def _blurred(self, iteration: SubspaceIteration) -> bool:
+        """May rounding of the largest wanted value hide others that are more wanted than the last one?"""
+        sizes = np.abs(iteration.values[: self.setup.k])
+        last = float(sizes[-1]) if sizes.size else 0.0
+        return BLURRED_TOL * last < iteration.products.eps * float(sizes.max(initial=0.0)) < last
 
     def _confirm(self, first: Callable[[], State | Reason]) -> None:
         self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))
@@ -251,8 +279,8 @@ class _Verification:
             self.reason = Reason.EXHAUSTED
         verdict = _verdict(self.run, self.setup, self.reason, self.pairs, self.counted)
         searched = verdict == "probed"
-        if searched and (self.early or self.undecided):
-            verdict = EARLY if self.early else UNDECIDED
+        if searched and (self.early or self.undecided or self.blurred):
+            verdict = EARLY if self.early else UNDECIDED if self.undecided else BLURRED
         if searched and self.certify:
             verdict = Verdict(verdict, f"{verdict.why}; the inertia count that was asked for {self._uncounted()}")
         return Verified(self.pairs, self.reason, verdict)
@@ -264,7 +292,7 @@ class _Verification:
 
 def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool | Literal["cut"] | None) -> Verdict:
     if setup.survey is not None:
-        return _surveyed(setup.survey, pairs.values.size, reason)
+        return surveyed(setup.survey, pairs.values.size, reason)
     if isinstance(run.iteration, Direct):
         return BY_LAPACK
     if not reason.converged:
@@ -277,30 +305,11 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if not probes and isinstance(run.iteration, SubspaceIteration) and run.iteration.companions:
         why = TWO_STARTS.why
     if probes:
-        why = _probed(probes)
+        why = probed(probes)
     return Verdict("probed", why)
-
-
-def _probed(probes: int) -> str:
-    """What the last of these probes shows; the others have found an eigenvalue, or were repeated."""
-    which = "a random-start probe" if probes == 1 else f"the last of {probes} random-start probes"
-    return f"{which} of the B-orthogonal complement found no further eigenvalue"
 
 
 def _is_inexact(setup: Setup, pairs: Pairs) -> bool:
     """Is there an inner solver of the user's that leaves pairs without error bounds?"""
     own = setup.method is not None and setup.method.inner is not None
     return own and not np.isfinite(pairs.deltas).all()
-
-
-def _surveyed(survey: Survey, count: int, reason: Reason) -> Verdict:
-    """The verdict for pairs found by deflation, which are compared with a Lanczos survey only."""
-    if reason is Reason.MISSED:
-        return Verdict("unchecked", "a Lanczos survey shows that a pair was missed")
-    checked = min(count, survey.bounds.size)
-    pairs = "the first pair is" if checked == 1 else f"the first {checked} pairs are"
-    return Verdict(
-        "unchecked",
-        f"completeness was not proved; {pairs} consistent with the lower bounds of a Lanczos "
-        f"survey of {survey.bounds.size} steps",
-    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..methods.survey import Survey
+from ..run.reason import Reason
+
 
 class Verdict(str):
     """ "certified", "probed" or "unchecked"; `why` says what that rests on."""
@@ -34,9 +37,32 @@ EARLY = Verdict(
 UNDECIDED = Verdict(
     "unchecked", "a random-start probe of the B-orthogonal complement did not decide whether an eigenvalue is missing"
 )
+BLURRED = Verdict(
+    "unchecked",
+    "rounding of the largest value found is so large beside the last one that pairs may have been overlooked",
+)
 BY_LAPACK = Verdict("certified", "LAPACK reduced the whole pair to tridiagonal form and counted the eigenvalues there")
 COUNTED = Verdict("certified", "an inertia count showed that no eigenvalue beyond the last pair is missing")
 CUT = Verdict(
     "certified",
     "inertia counts showed that no eigenvalue is missing beyond the cluster of close ones that the last pair is one of",
 )
+
+
+def probed(probes: int) -> str:
+    """What the last of these probes shows; the others have found an eigenvalue, or were repeated."""
+    which = "a random-start probe" if probes == 1 else f"the last of {probes} random-start probes"
+    return f"{which} of the B-orthogonal complement found no further eigenvalue"
+
+
+def surveyed(survey: Survey, count: int, reason: Reason) -> Verdict:
+    """The verdict for pairs found by deflation, which are compared with a Lanczos survey only."""
+    if reason is Reason.MISSED:
+        return Verdict("unchecked", "a Lanczos survey shows that a pair was missed")
+    checked = min(count, survey.bounds.size)
+    pairs = "the first pair is" if checked == 1 else f"the first {checked} pairs are"
+    return Verdict(
+        "unchecked",
+        f"completeness was not proved; {pairs} consistent with the lower bounds of a Lanczos "
+        f"survey of {survey.bounds.size} steps",
+    )
