@@ -1,7 +1,6 @@
 """The short search of `solve` for dense pairs: what it finds, what it leaves to LAPACK, and what it reports."""
 
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -242,24 +241,16 @@ def test_it_can_be_kept_and_resumed(tmp_path):
     np.testing.assert_allclose(solution.resume(k=3).eigenvalues, best(values, 3, "largest"), rtol=1e-10)
 
 
-def course(k=1, **figures):
-    """A search for k pairs, with these figures of its process."""
-    process = SimpleNamespace(**figures)
-    return search_module.Course(k, 1e-8, 1.0, False), process
-
-
 def test_the_shift_is_that_of_the_least_coefficient():
     """T + η has no negative entry on the diagonal of its projection."""
     for alpha, shift in (([-3.0, 1.0, -0.5], 3.0), ([2.0, 1.0], 0.0)):
-        search, process = course(alpha=alpha)
-        assert search.shift(process) == shift
+        assert search_module.shift_of(alpha) == shift
 
 
 @pytest.mark.parametrize(("following", "settled"), [(0.9, False), (0.4, True), (1.0 - 1e-3, False)])
 def test_the_next_ritz_value_may_hide_one_that_is_more_wanted(following, settled):
     """By ten times its residual norm."""
-    search, process = course(k=2)
-    assert search.settled(process, np.array([2.0, 1.0, following]), np.array([0.0, 0.0, 0.05])) is settled
+    assert search_module.is_settled(following, 0.05, last=1.0, worst=0.0, largest=2.0) is settled
 
 
 def test_no_gap_reaches_beyond_the_last_pair():

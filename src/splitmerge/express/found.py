@@ -11,6 +11,7 @@ import numpy as np
 from ..linalg.blas import hermitian_product, kernels
 from ..linalg.extreme import Extreme, extreme_pairs, nearest_pairs, routines
 from ..linalg.reductions import vdot
+from ..linalg.rounding import by_distance
 from ..typing import Array
 from .plain import Plain
 
@@ -43,6 +44,20 @@ class Found(NamedTuple):
         return Found(self.vectors[chosen], self.images[chosen], roots, values, errors, offsets, norms, gaps)
 
 
+def in_order(found: Found, which: str) -> Found:
+    """The best pairs first; rounding may have exchanged some."""
+    return _chosen(found, sorted(range(len(found.values)), key=found.values.__getitem__, reverse=which == "largest"))
+
+
+def nearest_first(found: Found, sigma: float) -> Found:
+    """The pairs with the nearest to σ first; rounding may have exchanged some."""
+    return _chosen(found, by_distance(np.array(found.values), sigma).tolist())
+
+
+def _chosen(found: Found, order: list[int]) -> Found:
+    return found if order == list(range(len(order))) else found.taken(order)
+
+
 def by_lapack(plain: Plain, K: Array | None, k: int, *, largest: bool) -> Extreme | None:
     """The k pairs at an end of (A, B), or with A = KKᴴ the largest of (B, A), by LAPACK."""
     if K is None:
@@ -62,7 +77,7 @@ def standard(plain: Plain, extreme: Extreme) -> Found:
     if extreme.vectors.shape[1] == 1:
         return _alone(plain, None, extreme)
     X = _images(plain, extreme.vectors)
-    values, roots, norms = _residuals(plain, X)
+    values, roots, norms = residuals(plain.scaling, X)
     errors = norms[0][0]
     if plain.L is not None:
         W = routines(X.dtype).trsm(1.0, plain.L, X[2].T, lower=1).T
@@ -77,7 +92,7 @@ def swapped(plain: Plain, K: Array, extreme: Extreme) -> Found | None:
     X = _orthogonal(_images(plain, extreme.vectors))
     if X is None:
         return None
-    values, roots, norms = _residuals(plain, X)
+    values, roots, norms = residuals(plain.scaling, X)
     W = routines(X.dtype).potrs(K, X[2].T, lower=1)[0].T
     BW = W if plain.B is None else W @ plain.B.T
     # ‖w‖_B and |xᴴBw| for w = A⁻¹r
@@ -127,13 +142,13 @@ def _orthogonal(X: Array) -> Array | None:
         return None
 
 
-def _residuals(plain: Plain, X: Array) -> tuple[list[float], list[float], list[list[list[float]]]]:
+def residuals(scaling: Array | None, X: Array) -> tuple[list[float], list[float], list[list[list[float]]]]:
     """Rayleigh quotients, √(xᴴBx), and the norms of r = Ax − λBx (which takes the place of Ax), x and Bx over it."""
     squares, forms = np.vecdot(X[0], X[1:]).real.tolist()
     squares = [max(square, TINY) for square in squares]
     values, roots = list(map(truediv, forms, squares)), list(map(math.sqrt, squares))
     X[2] -= X[1] * np.array(values)[:, None]
-    norms, d = [_norms(X, roots)], plain.scaling
+    norms, d = [_norms(X, roots)], scaling
     if d is not None:
         norms.append(_norms(X * np.stack([1 / d, d, d])[:, None], roots))
     return values, roots, norms

@@ -65,6 +65,11 @@ class Plain(NamedTuple):
         return lower_factor(self.A, diagonal, EPS**0.5) if min(diagonal) > 0 else None
 
 
+def is_shift(sigma: Any) -> bool:
+    """Is it a plain finite number?"""
+    return type(sigma) in (int, float) and math.isfinite(sigma)
+
+
 def plain_pair(A: Any, B: Any, k: int, *, smallest: bool, near: bool = False) -> Plain | None:
     """The pair, checked; None where the pipeline has to scale, to refuse or to iterate."""
     kinds = kinds_of(A, B)

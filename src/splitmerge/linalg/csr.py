@@ -15,6 +15,8 @@ from scipy.sparse import _sparsetools
 
 from ..typing import Array
 
+# Matrices of nearly one pattern are stored on the union of both, if that has at most this multiple of their entries.
+MAX_ALIGNED_RATIO = 1.1
 # Up to this many columns are multiplied one by one: SciPy's kernel for blocks needs them in C order.
 FEW_COLUMNS = 4
 
@@ -85,6 +87,24 @@ def plus(a: Any, c: float, b: Any) -> Any:
     for room in (indices, data):
         room.resize(int(indptr[-1]), refcheck=False)
     return sp.csr_array((data, indices, indptr), shape=a.shape)
+
+
+def aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Real a and b with explicit zeros where only the other one has an entry, if the patterns are nearly the same.
+
+    Their combinations share the index arrays then, and factorisations of them one ordering.
+    """
+    least, most = min(a.nnz, b.nnz), max(a.nnz, b.nnz)
+    if a.dtype.char != "d" or b.dtype.char != "d" or most > MAX_ALIGNED_RATIO * least or _same_pattern(a, b):
+        return a, b
+    # the sum of a and ib is zero only where both are
+    indptr, indices, data = _sum(a, a.data + 0j, b, 1j * b.data)
+    if indptr[-1] > MAX_ALIGNED_RATIO * least:
+        return a, b
+    for room in (indices, data):
+        room.resize(int(indptr[-1]), refcheck=False)
+    both = sp.csr_array((np.ascontiguousarray(data.real), indices, indptr), shape=a.shape)
+    return both, like(both, np.ascontiguousarray(data.imag))
 
 
 def union_nonzeros(a: Any, b: Any) -> int:

@@ -173,12 +173,12 @@ def _adapt_dense(M: Any, name: str, sign: int) -> Operator:
 
 def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     dtype = working_dtype(M.dtype, name)
-    n = _check_square(M.shape, name)
+    _check_square(M.shape, name)
     a = sp.csr_array(M)
     if not a.has_canonical_format:
         a = a.copy()
         a.sum_duplicates()
-    if n >= FULL_N and a.nnz > FULL_FRACTION * n * n:
+    if is_full(a):
         return _adapt_dense(a.toarray(), name, sign)
     a = a.astype(dtype, copy=False)
     size = float(np.abs(a.data).max(initial=0.0))
@@ -186,6 +186,12 @@ def _adapt_sparse(M: Any, name: str, sign: int) -> Operator:
     check_values(size, asymmetry, dtype, name, of=a)
     scale = safe_scaling(size, dtype, sign)
     return sparse_operator(a if scale == 1 else a * scale, size * abs(scale), scale)
+
+
+def is_full(M: Any) -> bool:
+    """Does a sparse matrix become an array?"""
+    n = M.shape[0]
+    return bool(n >= FULL_N and M.nnz > FULL_FRACTION * n * n)
 
 
 def _adapt_function(M: Any, name: str, sign: int) -> Operator:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..planning.costs import predicted_seconds, prefers_short_search
+from ..planning.costs import predicted_seconds, prefers_inverse_search, prefers_short_search
 from ..planning.decision import Choice, Decision
 from ..planning.plan import Engine, Map, Plan
 from ..problem.pencil import Pencil
@@ -38,6 +38,8 @@ def worded_plan(plan: Plan, pencil: Pencil, k: int) -> Iterator[str]:
         yield f"compute the entries of the operator by {pencil.n} products"
     if _searches_first(pencil, k):
         yield "Lanczos in one basis, for as long as it is expected to take less time than LAPACK, which follows"
+    if _inverts_first(plan, pencil, k):
+        yield "shift-invert Lanczos in one basis, for as long as its factors are sparse and counts certify its pairs"
     plan = plan.complete()
     for candidate in plan.candidates:
         seconds = predicted_seconds(candidate, plan, pencil, k)
@@ -54,6 +56,20 @@ def _searches_first(pencil: Pencil, k: int) -> bool:
     """Does a short search come before the candidates of the plan?"""
     plain = pencil.dense and pencil.scaling is None and pencil.dtype.char in "dD"
     return plain and prefers_short_search(pencil.n, k)
+
+
+def _inverts_first(plan: Plan, pencil: Pencil, k: int) -> bool:
+    """Does a short search with A − σB factorised come before the candidates of the plan?"""
+    operators = [pencil.A] if pencil.B is None else [pencil.A, pencil.B]
+    if (
+        pencil.dtype.char != "d"
+        or not all(op.kind == "sparse" for op in operators)
+        or not (pencil.A.diagonal() > 0).all()
+    ):
+        return False
+    engines = {candidate.engine for candidate in plan.candidates}
+    inverted = Engine.SHIFT_INVERT in engines or any(candidate.map is Map.SWAPPED for candidate in plan.candidates)
+    return inverted and prefers_inverse_search(pencil.n, k, near=Engine.SHIFT_INVERT in engines)
 
 
 def _by(decision: Decision) -> str:

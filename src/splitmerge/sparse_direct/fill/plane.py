@@ -14,6 +14,8 @@ from .ordering import graph_of, narrow_profile
 
 # Up to this many rows, dense parts of the factors are too small for supernodes to pay.
 SMALL_ROWS = 2000
+# Up to this many rows, factorisations in a known order are cheap however full the factors are.
+CHEAP_ROWS = 1200
 # The width of the levels up to which factors are sparse: meshes of linear elements in the plane have 1 to 4, small
 # cubes up to 9.
 MAX_SPARSE_WIDTH = 9
@@ -30,6 +32,13 @@ def has_sparse_factors(K: Any) -> bool:
     if K.shape[0] < SMALL_ROWS or narrow_profile(K) is not None:
         return True
     return is_narrow(levels_of(K)) or is_plane(graph_of(K))
+
+
+def is_surely_sparse(K: Any) -> bool:
+    """Is K small, or are its factors expected to be so sparse that further ones cost little beside the first?"""
+    if K.shape[0] <= CHEAP_ROWS or narrow_profile(K) is not None:
+        return True
+    return levels_of(K).width < MAX_SPARSE_WIDTH or is_plane(graph_of(K))
 
 
 def is_narrow(levels: Levels) -> bool:

@@ -1,0 +1,154 @@
+"""A plain sparse pair in double precision, checked as the pipeline does, and factors of A − σB."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...linalg import csr
+from ...linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_SPARSE
+from ...planning.costs import prefers_inverse_search
+from ...problem.adapt import is_full
+from ...problem.operator import safe_scaling, scaled_rows_and_columns
+from ...problem.pencil import EQUILIBRATION_RATIO, equilibration
+from ...problem.symmetry import tolerable
+from ...sparse_direct.backends.qdldl import QDLDL, unpivoted
+from ...sparse_direct.costs import unpivoted as usual_backend
+from ...sparse_direct.fill.plane import is_surely_sparse
+from ...sparse_direct.ldl import SparseShifted
+from ...typing import Array
+from ..plain import kinds_of
+
+# The least pivot of B with a unit diagonal; other pairs are left to the pipeline.
+LEAST_PIVOT = 1e-3
+
+
+class SparsePair(NamedTuple):
+    """A and B as CSR arrays, and DAD and DBD, None for the identity, with a positive diagonal D (None for D = I).
+
+    D makes a diagonal B the identity, and the diagonal of another one about 1 where it spans more than two decades.
+    Where diag(B) does, residuals are `measured` for (DAD, DBD), too. `diagonal` are the places of the diagonal of DAD
+    where DBD is the identity, `longest` estimates the length of the longest vector of DBD-norm 1, and `known` are
+    factors of DBD, whose ordering serves A − σB where the patterns agree.
+    """
+
+    A: Any
+    B: Any
+    kinds: tuple[str, ...]
+    DAD: Any
+    DBD: Any
+    D: Array | None = None
+    measured: bool = False
+    diagonal: Array | None = None
+    longest: float = 1.0
+    known: QDLDL | None = None
+
+    @property
+    def scaling(self) -> Array | None:
+        """D where residuals are measured for (DAD, DBD), too."""
+        return self.D if self.measured else None
+
+    @property
+    def units(self) -> float:
+        """Units of rounding by which the entries of products are off."""
+        longest = max(int(np.diff(M.indptr).max()) for M in (self.A, self.B) if M is not None)
+        return max(ROUNDING_UNITS, longest / TERMS_PER_UNIT_SPARSE)
+
+    def scales(self) -> list[tuple[float, float]]:
+        """The 1-norms of A and B, and of DAD and DBD where they are scaled."""
+        pairs = [(self.A, self.B)] + ([(self.DAD, self.DBD)] if self.measured else [])
+        return [(_norm(M), 1.0 if N is None else _norm(N)) for M, N in pairs]
+
+    def shifted(self, sigma: float) -> Any:
+        """D(A − σB)D."""
+        if sigma == 0:
+            return self.DAD
+        if self.DBD is not None:
+            return csr.plus(self.DAD, -sigma, self.DBD)
+        K = csr.like(self.DAD, self.DAD.data.copy())
+        K.data[self.diagonal] -= sigma
+        return K
+
+    def factor(self, sigma: float, known: QDLDL | None = None) -> SparseShifted | None:
+        """Factors of D(A − σB)D without pivoting; None where they are inaccurate."""
+        try:
+            factor = SparseShifted(self.shifted(sigma), self.known if known is None else known)
+        except ZeroDivisionError:
+            return None
+        return factor if isinstance(factor.lu, QDLDL) else None
+
+
+def sparse_pair(A: Any, B: Any, k: int, *, near: bool) -> SparsePair | None:
+    """The pair, checked; None where the pipeline has to scale, to refuse, to factorise otherwise or to iterate."""
+    kinds = kinds_of(A, B)
+    if not kinds or set(kinds) != {"sparse"} or k < 1 or not prefers_inverse_search(A.shape[0], k, near=near):
+        return None
+    a = _entries(A)
+    if a is None or usual_backend(a) != "QDLDL" or not is_surely_sparse(a):
+        return None
+    if B is None:
+        return _standard_pair(SparsePair(a, None, kinds, a, None))
+    b = _entries(B)
+    least = 0.0 if b is None else float(b.diagonal().min())
+    if not least > 0:
+        return None
+    measured = float(b.diagonal().max()) > EQUILIBRATION_RATIO**2 * least
+    return (_lumped_pair if _is_diagonal(b) else _consistent_pair)(SparsePair(a, b, kinds, a, b, measured=measured))
+
+
+def _entries(M: Any) -> Any:
+    """A CSR array in canonical format; None if it is not symmetric, zero, or has entries of an extreme size."""
+    if M.dtype.char != "d" or M.format not in ("csr", "csc") or not M.has_canonical_format or M.nnz == 0 or is_full(M):
+        return None
+    # a symmetric matrix has the same arrays in both formats
+    a = M if type(M) is sp.csr_array else sp.csr_array((M.data, M.indices, M.indptr), shape=M.shape)
+    size = _moderate_size(a)
+    return None if size is None or csr.asymmetry(a) > tolerable(size, a.dtype) else a
+
+
+def _moderate_size(a: Any) -> float | None:
+    """The largest magnitude of the entries; None where it is zero, not finite or extreme."""
+    size = max(float(a.data.max()), -float(a.data.min()))
+    return size if 0 < size < math.inf and safe_scaling(size, a.dtype, 1) == 1 else None
+
+
+def _is_diagonal(b: Any) -> bool:
+    return b.nnz == b.shape[0] and np.array_equal(b.indices, np.arange(b.nnz))
+
+
+def _standard_pair(pair: SparsePair) -> SparsePair | None:
+    """The pair with the places of the diagonal of DAD; None where an entry of it is not stored."""
+    a = pair.DAD
+    places = np.flatnonzero(a.indices == np.repeat(np.arange(a.shape[0]), np.diff(a.indptr)))
+    return pair._replace(diagonal=places) if places.size == a.shape[0] else None
+
+
+def _lumped_pair(pair: SparsePair) -> SparsePair | None:
+    """The pair with a diagonal B, which becomes the identity."""
+    D = 1 / np.sqrt(pair.B.data)
+    DAD = scaled_rows_and_columns(pair.A, D)
+    return None if _moderate_size(DAD) is None else _standard_pair(pair._replace(DAD=DAD, DBD=None, D=D))
+
+
+def _consistent_pair(pair: SparsePair) -> SparsePair | None:
+    """The pair with a B that is clear of singular."""
+    DAD, DBD, D = pair.A, pair.B, None
+    if pair.measured:
+        D = equilibration(DBD.diagonal())
+        DAD, DBD = (scaled_rows_and_columns(M, D) for M in (DAD, DBD))
+        if _moderate_size(DAD) is None:
+            return None
+    DAD, DBD = csr.aligned(DAD, DBD)
+    known = unpivoted(DBD)
+    if known is None or not known.least > LEAST_PIVOT:
+        return None
+    longest = 1 / math.sqrt(float(known.pivots.min()))
+    return pair._replace(DAD=DAD, DBD=DBD, D=D, longest=longest, known=known)
+
+
+def _norm(M: Any) -> float:
+    """The 1-norm of a symmetric matrix."""
+    return float(csr.row_sums(M).max())

@@ -1,0 +1,271 @@
+"""Sparse pairs of everyday size: the smallest, and those next to σ, found in one basis and certified by counts."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import splitmerge as sm
+from splitmerge.express.sparse import by_inverse as module
+from splitmerge.linalg.rounding import by_distance
+
+SHORTCUT = sys.modules["splitmerge.express.shortcut"]
+N = 300
+MASSES = ("identity", "lumped", "badly scaled lumped", "consistent", "badly scaled")
+
+
+def root(n, seed, masses):
+    """A sparse S with the mass S Sᵀ."""
+    rng = np.random.default_rng(seed)
+    below = np.zeros(n - 1) if "lumped" in masses or masses == "identity" else rng.uniform(-0.4, 0.4, n - 1)
+    widths = {"identity": 0.0, "lumped": 0.5, "consistent": 0.3}.get(masses, 3.0)
+    D = sp.diags_array(10 ** rng.uniform(-widths, widths, n))
+    return sp.csr_array(D @ sp.diags_array([np.ones(n), below], offsets=[0, -1]))
+
+
+def turned(values, seed):
+    """A sparse matrix with these eigenvalues: two rounds of rotations of neighbours."""
+    rng, n = np.random.default_rng(seed), len(values)
+    Q = sp.eye_array(n, format="csr")
+    for first in (0, 1):
+        i = np.arange(first, n - 1, 2)
+        angles = rng.uniform(0, np.pi, i.size)
+        diagonal, above = np.ones(n), np.zeros(n - 1)
+        diagonal[i], diagonal[i + 1], above[i] = np.cos(angles), np.cos(angles), np.sin(angles)
+        Q = sp.diags_array([diagonal, above, -above], offsets=[0, 1, -1]) @ Q
+    return Q @ sp.diags_array(rng.permutation(values)) @ Q.T
+
+
+def pair(values, masses="identity", seed=0):
+    """A sparse pair with these eigenvalues, and its B, which is None for the identity."""
+    n = len(values)
+    S, order = root(n, seed, masses), np.random.default_rng(seed).permutation(n)
+    A, B = (sp.csr_array(S @ M @ S.T) for M in (turned(values, seed), sp.eye_array(n)))
+    A, B = (sp.csr_array(M[order][:, order]) for M in ((A + A.T) / 2, (B + B.T) / 2))
+    for M in (A, B):
+        M.sort_indices()
+    return A, None if masses == "identity" else B
+
+
+def wanted(values, k, sigma):
+    """The k nearest to σ, the nearest first."""
+    return values[by_distance(values, sigma)[:k]]
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """What the short way returned, solve by solve."""
+    results = []
+
+    def watched(*arguments):
+        results.append(module.by_inverse(*arguments))
+        return results[-1]
+
+    monkeypatch.setattr(SHORTCUT, "by_inverse", watched)
+    return results
+
+
+def check(A, B, values, solution, k, sigma=0.0):
+    """The right values within their bounds, B-orthonormal vectors, small residuals, and a certificate."""
+    assert solution.verdict == "certified"
+    expected = wanted(values, k, sigma)
+    rounding = 1e-13 * np.abs(values).max()
+    # equally near ones may be exchanged
+    distances = np.abs(solution.eigenvalues - sigma), np.abs(expected - sigma)
+    assert (np.abs(distances[0] - distances[1]) <= solution.error_bounds + rounding).all()
+    errors = np.abs(values[:, None] - solution.eigenvalues).min(axis=0)
+    assert (errors <= solution.error_bounds + rounding).all()
+    V = solution.eigenvectors
+    BV = V if B is None else B @ V
+    np.testing.assert_allclose(V.T @ BV, np.eye(k), atol=1e-10)
+    residual = np.linalg.norm(A @ V - BV * solution.eigenvalues, axis=0)
+    assert (residual <= 1e-8 * np.abs(solution.eigenvalues) * np.linalg.norm(BV, axis=0)).all()
+
+
+@pytest.mark.parametrize("masses", MASSES)
+@pytest.mark.parametrize("k", [1, 4, 12])
+def test_the_smallest(k, masses, taken):
+    values = np.linspace(1, 40, N) ** 1.5
+    A, B = pair(values, masses)
+    solution = sm.solve(A, B, k, which="smallest", rng=0)
+    assert taken[-1] is solution
+    assert (np.diff(solution.eigenvalues) > 0).all()
+    check(A, B, values, solution, k)
+
+
+@pytest.mark.parametrize("masses", MASSES)
+@pytest.mark.parametrize("sigma", [-3.0, 17.23, 252.9, 300.0])
+def test_those_next_to_a_shift(sigma, masses, taken):
+    values = np.linspace(1, 40, N) ** 1.5
+    A, B = pair(values, masses)
+    solution = sm.solve(A, B, 5, sigma=sigma, rng=0)
+    assert taken[-1] is solution
+    check(A, B, values, solution, 5, sigma)
+
+
+@pytest.mark.parametrize("copies", [2, 3, 4])
+@pytest.mark.parametrize("sigma", [None, 50.3])
+def test_every_copy_of_a_multiple_eigenvalue(sigma, copies, taken):
+    """A Krylov space shows one of them; the count shows how many there are."""
+    values = np.repeat(np.arange(1.0, 1 + N // copies), copies)
+    A, B = pair(values, "consistent")
+    k = 2 * copies
+    question = {"which": "smallest"} if sigma is None else {"sigma": sigma}
+    solution = sm.solve(A, B, k, rng=0, **question)
+    assert taken[-1] is solution
+    check(A, B, values, solution, k, sigma or 0.0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_a_multiple_eigenvalue_that_k_cuts(k, taken):
+    """All its copies are sought, so that a count beyond it fits."""
+    values = np.r_[1.0, np.full(4, 2.0), np.linspace(3, 30, N - 5)]
+    A, B = pair(values, "lumped")
+    solution = sm.solve(A, B, k, which="smallest", rng=0)
+    assert taken[-1] is solution
+    check(A, B, values, solution, k)
+    assert "cluster" in solution.verdict.why
+
+
+def test_a_shift_in_the_middle_of_a_gap(taken):
+    """The two nearest are equally near."""
+    values = np.arange(1.0, N + 1)
+    A, _ = pair(values)
+    solution = sm.solve(A, k=1, sigma=40.5, rng=0)
+    assert taken[-1] is solution
+    assert solution.eigenvalues[0] == pytest.approx(40) or solution.eigenvalues[0] == pytest.approx(41)
+    assert "cluster" in solution.verdict.why
+
+
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.csc_matrix])
+def test_other_formats(convert, taken):
+    values = np.linspace(1, 20, N)
+    A, B = pair(values, "consistent")
+    solution = sm.solve(convert(A), convert(B), 3, which="smallest", rng=0)
+    assert taken[-1] is solution
+    check(A, B, values, solution, 3)
+
+
+def test_the_user_s_matrices_are_not_written_to(taken):
+    A, B = pair(np.linspace(1, 20, N), "badly scaled")
+    copies = [array.copy() for M in (A, B) for array in (M.data, M.indices, M.indptr)]
+    sm.solve(A, B, 3, sigma=5.01, rng=0)
+    assert taken[-1] is not None
+    for array, copy in zip([a for M in (A, B) for a in (M.data, M.indices, M.indptr)], copies, strict=True):
+        assert (array == copy).all()
+
+
+def unsorted(M):
+    M = M.copy()
+    M.indices[:2], M.data[:2] = M.indices[1::-1].copy(), M.data[1::-1].copy()
+    M.has_sorted_indices = M.has_canonical_format = False
+    return M
+
+
+LEFT = {
+    "COO": lambda A, B: (sp.coo_array(A), sp.coo_array(B)),
+    "not canonical": lambda A, B: (unsorted(A), B),
+    "complex": lambda A, B: (A.astype(complex), B.astype(complex)),
+    "float32": lambda A, B: (A.astype(np.float32), B.astype(np.float32)),
+    "extreme": lambda A, B: (A * 1e250, B),
+    "nearly singular B": lambda A, B: (A, B - (1 - 1e-9) * scipy.linalg.eigvalsh(B.toarray())[0] * sp.eye_array(N)),
+    "massless rows": lambda A, B: (A, sp.csr_array(sp.diags_array(np.r_[0.0, np.ones(N - 1)]))),
+    "indefinite A": lambda A, B: (A - 3 * B, B),
+    "singular A": lambda A, B: (A - B, B),
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_what_is_left_to_the_pipeline(kind, taken):
+    A, B = LEFT[kind](*pair(np.r_[1.0, np.linspace(2, 20, N - 1)], "consistent"))
+    solution = sm.solve(A, B, 2, which="smallest", rng=0)
+    assert taken[-1] is None
+    assert solution.converged
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_entries_that_are_not_finite_are_refused(bad, taken):
+    A, B = pair(np.linspace(1, 20, N), "consistent")
+    B.data[5] = bad
+    with pytest.raises(ValueError, match="B contains NaN or infinity"):
+        sm.solve(A, B, 2, which="smallest")
+    assert taken == [None]
+
+
+def test_an_indefinite_B_is_refused(taken):
+    A, B = pair(np.linspace(1, 20, N), "consistent")
+    with pytest.raises(sm.NotPositiveDefinite):
+        sm.solve(A, B - 1.1 * sp.diags_array(B.diagonal()[::-1]), 2, which="smallest")
+    assert taken == [None]
+
+
+def test_a_shift_on_an_eigenvalue_is_left_to_the_pipeline(taken):
+    values = np.arange(1.0, N + 1)
+    A, B = pair(values, "consistent")
+    solution = sm.solve(A, B, 3, sigma=7.0, rng=0)
+    assert taken[-1] is None
+    np.testing.assert_allclose(np.sort(solution.eigenvalues), [6, 7, 8], rtol=1e-9)
+
+
+def test_the_history_and_the_counts():
+    A, B = pair(np.linspace(1, 20, N) ** 2, "consistent")
+    solution = sm.solve(A, B, 3, which="smallest", rng=0)
+    history = solution.history
+    assert set(history.pair) == {0, 1, 2}
+    assert solution.steps == len(history) - 3
+    assert solution.counts.K_solves == solution.counts.B_products == history.products[-1] == solution.counts.products
+    for i in range(3):
+        assert history.value[history.pair == i][-1] == pytest.approx(solution.eigenvalues[i], rel=1e-8)
+
+
+@pytest.mark.parametrize("question", [{"which": "smallest"}, {"sigma": 5.3}])
+def test_it_agrees_with_the_pipeline(question, monkeypatch, taken):
+    A, B = pair(np.linspace(1, 20, N) ** 2, "badly scaled")
+    short = sm.solve(A, B, 4, rng=0, **question)
+    assert taken[-1] is short
+    monkeypatch.setattr(sys.modules["splitmerge.solve"], "express", lambda *_: None)
+    long = sm.solve(A, B, 4, rng=0, **question)
+    assert short.story == long.story
+    assert (short.reason, short.verdict, short.verdict.why) == (long.reason, long.verdict, long.verdict.why)
+    np.testing.assert_allclose(short.eigenvalues, long.eigenvalues, rtol=1e-10)
+    np.testing.assert_allclose(short.shift, long.shift)
+    assert short.counts.monitoring.A_products <= long.counts.monitoring.A_products
+
+
+def test_it_can_be_kept_and_resumed(tmp_path):
+    values = np.linspace(1, 20, N) ** 2
+    solution = sm.solve(*pair(values, "consistent"), 3, which="smallest", rng=0)
+    solution.save(tmp_path / "solution.npz")
+    loaded = sm.load(tmp_path / "solution.npz")
+    assert (loaded.history.products == solution.history.products).all()
+    np.testing.assert_allclose(solution.resume(k=5).eigenvalues, values[:5], rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(1, 12),
+    masses=st.sampled_from(MASSES),
+    near=st.booleans(),
+    tol=st.sampled_from([1e-10, 1e-8, 1e-5, 1e-2]),
+)
+def test_random_spectra(seed, k, masses, near, tol):
+    """Copies, clusters and bands: whichever way is taken, the values are the wanted ones."""
+    rng = np.random.default_rng(seed)
+    values = np.cumsum(10 ** rng.uniform(-3, 1, N)) if rng.random() < 0.5 else rng.uniform(0.1, 10, N)
+    values = np.repeat(values, rng.integers(1, 4, N))[:N]
+    values = values * (1 + float(rng.choice([0, 1e-13, 1e-9, 1e-5])) * rng.uniform(-1, 1, N))
+    A, B = pair(values, masses, seed)
+    sigma = float(rng.uniform(values.min(), np.sort(values)[N // 3])) if near else None
+    question = {"which": "smallest"} if sigma is None else {"sigma": sigma}
+    solution = sm.solve(A, B, k, tol=tol, rng=seed, **question)
+    if solution.verdict == "certified":
+        centre, found = sigma or 0.0, solution.eigenvalues
+        expected = np.sort(np.abs(values - centre))[:k]
+        width = solution.error_bounds.max() + 1e-12 * values.max()
+        width += 1e-6 * np.abs(found).max() if "cluster" in solution.verdict.why else 0.0
+        assert np.abs(np.sort(np.abs(found - centre)) - expected).max() <= width
