@@ -112,14 +112,14 @@ def stages_of(*arguments, **options):
 SPARSE = tridiagonal(450), tridiagonal(450, 4.0, 1.0)
 SINGLE = tuple(M.astype(np.float32) for M in EASY)
 SOLVES = {
-    # the short way through LAPACK is for double precision
+    # the short way is for double precision and the default method
     "LAPACK": (SINGLE, {}),
     "LAPACK, smallest": (SINGLE, {"which": "smallest", "k": 3}),
     "thick-restart Lanczos": (sm.gallery.synthetic_pair(600, 10.0, rng=0), {"k": 3}),
     "mixed precision": (sm.gallery.synthetic_pair(560, 10.0, rng=0), {}),
-    "smallest": (SPARSE, {"which": "smallest", "k": 3}),
-    "certified": (SPARSE, {"which": "smallest", "k": 3, "certify": True}),
-    "sigma below": (SPARSE, {"sigma": -0.1, "k": 2}),
+    "smallest": (SPARSE, {"which": "smallest", "k": 3, "method": sm.Accelerated()}),
+    "certified": (SPARSE, {"which": "smallest", "k": 3, "certify": True, "method": sm.Accelerated()}),
+    "sigma below": (SPARSE, {"sigma": -0.1, "k": 2, "method": sm.Accelerated()}),
     "Split-Merge": (EASY, {"method": sm.SplitMerge(), "k": 2}),
     "LOBPCG": (EASY, {"method": sm.LocallyOptimal(), "k": 2}),
 }
@@ -136,7 +136,7 @@ class TestStages:
 
     def test_candidates_that_do_not_hold(self):
         """Inside the spectrum neither A − σB nor its negative is definite, so the third candidate is prepared."""
-        events = stages_of(*SPARSE, sigma=0.3, k=2)
+        events = stages_of(*SPARSE, sigma=0.3, k=2, method=sm.Accelerated())
         entered = [event for event in events if not event.startswith("/")]
         assert entered == ["checked", "pencil", "choose", *["prepare"] * 3, "verify", "run", "confirm", "present"]
 

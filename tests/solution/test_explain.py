@@ -354,9 +354,10 @@ class TestOtherDecisions:
     def test_advice(self, monkeypatch):
         """On a backend that is not installed, from some size on."""
         monkeypatch.setattr(back_transform, "advice", lambda factors: "Install another one.")
-        assert "BACKEND_ADVICE" not in choices(sm.solve(*SPARSE, which="smallest", rng=0))
+        asked = {"which": "smallest", "method": sm.Accelerated(), "rng": 0}
+        assert "BACKEND_ADVICE" not in choices(sm.solve(*SPARSE, **asked))
         monkeypatch.setattr(back_transform, "WORTH_A_WORD", 450)
-        sol = sm.solve(*SPARSE, which="smallest", rng=0)
+        sol = sm.solve(*SPARSE, **asked)
         assert figures_of(sol, "BACKEND_ADVICE") == {"advice": "Install another one."}
         assert sol.story[-1] == "Install another one."
 

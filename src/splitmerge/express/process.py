@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -182,8 +182,8 @@ class Process:
 class Course:
     """How a search converges: its history, and how many products it is expected to take."""
 
-    def __init__(self, k: int, tol: float, spectrum: Spectrum) -> None:
-        self.k, self.tol, self.spectrum = k, tol, spectrum
+    def __init__(self, tol: float, spectrum: Spectrum) -> None:
+        self.tol, self.spectrum = tol, spectrum
         self.rows: list[Row] = []
         self.began = time.perf_counter()
         # the pair that the present states are of, and their number
@@ -191,30 +191,46 @@ class Course:
         # after how many products the residuals were how many times the tolerance
         self.before = (0, math.inf)
 
+    def begin_pass(self) -> None:
+        """Nothing is known of the rate of convergence, and further pairs follow."""
+        self.before, self.pair, self.step = (0, math.inf), 0, 0
+
     def excess(
-        self, process: Process, values: Array, errors: Array, ratios: Callable[[], list[float]], shift: float = 0.0
+        self,
+        process: Process,
+        values: Array,
+        errors: Array,
+        ratios: Callable[[], list[float]],
+        shift: float = 0.0,
+        places: Sequence[int] | None = None,
     ) -> float:
         """The largest relative residual of these pairs over the tolerance; it is recorded.
 
-        `ratios` corrects the estimates where they are near it.
+        `ratios` corrects the estimates where they are near it. `places` are those of the pairs among all that are
+        known.
         """
         least, residual = math.sqrt(EPS) * process.radius, self.spectrum.residual
         found = values.tolist()
         residuals = [residual(value, error, least) for error, value in zip(errors.tolist(), found, strict=True)]
         if max(residuals) <= ESTIMATE_FACTOR * self.tol:
             residuals = [estimate * ratio for estimate, ratio in zip(residuals, ratios(), strict=True)]
-        self._record(process, found, residuals, shift)
+        self._record(process, found, residuals, shift, places or range(len(found)))
         return float(max(residuals) / self.tol)
 
-    def _record(self, process: Process, values: list[float], residuals: list[float], shift: float) -> None:
+    def _record(
+        self, process: Process, values: list[float], residuals: list[float], shift: float, places: Sequence[int]
+    ) -> None:
         """A row for the present pair, and for each one that follows where it has converged."""
-        seconds = time.perf_counter() - self.began
+        seconds, last, safe = time.perf_counter() - self.began, len(values) - 1, SAFE_FRACTION * self.tol
+        unfinished = next((i for i, residual in enumerate(residuals) if residual > safe), last)
+        if unfinished < self.pair:
+            # copies that have turned up move all others
+            self.pair, self.step = unfinished, 0
         while True:
-            place = min(self.pair, len(values) - 1)
-            value, residual = values[place], residuals[place]
+            value, residual = values[self.pair], residuals[self.pair]
             row = self.spectrum.value(value), residual, -(value + shift) / 4, process.products, seconds
-            self.rows.append((self.pair, self.step, *row))
-            if residual > SAFE_FRACTION * self.tol or self.pair + 1 == self.k:
+            self.rows.append((places[self.pair], self.step, *row))
+            if residual > safe or self.pair == last:
                 self.step += 1
                 return
             self.pair, self.step = self.pair + 1, 0

@@ -54,7 +54,7 @@ def searched(
     room = math.ceil(n * (PRODUCTS_PER_N_STANDARD if L is None else PRODUCTS_PER_N))
     call = kernels(some.dtype)
     process = Process(_transformed(M, L, sign, call), random_vector(n, some.dtype, rng), room)
-    course = Course(k, tol, Spectrum(sign, inverse))
+    course = Course(tol, Spectrum(sign, inverse))
     following = FIRST_PRODUCTS + 2 * (k - 1)
     while following <= room and not process.exhausted:
         process.extend(following - process.products)
@@ -65,7 +65,7 @@ def searched(
         shift = 0.0 if inverse else shift_of(process.alpha)
         excess = course.excess(process, values[:k], errors[:k], partial(_ratios, process, L, ritz[1][:, :k]), shift)
         if excess <= SAFE_FRACTION and _settled(values, errors, k):
-            return _result(process, course, ritz, L, shift)
+            return _result(process, course, ritz, k, L, shift)
         made = process.products
         expected, following = course.expected(made, excess, room)
         if is_hopeless(expected, made, room):
@@ -85,9 +85,9 @@ def _settled(values: Array, errors: Array, k: int) -> bool:
 
 
 def _result(
-    process: Process, course: Course, ritz: tuple[Array, Array, Array], L: Array | None, shift: float
+    process: Process, course: Course, ritz: tuple[Array, Array, Array], k: int, L: Array | None, shift: float
 ) -> Searched:
-    (values, S, errors), k = ritz, course.k
+    values, S, errors = ritz
     every, worst = values.tolist(), float(errors[:k].max())
     # of a multiple or clustered eigenvalue a Krylov space shows one copy, so the next Ritz value is not the next one
     extreme = Extreme(_vectors(process, L, S[:, :k]), [value - every[k - 1] - worst for value in every[:k]])

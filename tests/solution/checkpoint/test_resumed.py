@@ -29,7 +29,7 @@ FAMILIES = {
     "power": (*DENSE, {"k": 3, "method": sm.Power(), "tol": 1e-3}),
     "power, smallest": (sp.diags_array(np.r_[-9.0, -7.0, np.linspace(0, 1, 98)]), None, {"k": 2, "method": sm.Power()}),
     "smallest": (*SPARSE, {"k": 9, "which": "smallest", "method": sm.Accelerated()}),
-    "sigma": (*SPARSE, {"k": 9, "sigma": 2.0, "tol": 1e-10}),
+    "sigma": (*SPARSE, {"k": 9, "sigma": 2.0, "tol": 1e-10, "method": sm.Accelerated()}),
     "magnitude": (DENSE[0] - np.eye(N), None, {"k": 3, "which": "magnitude"}),
     "indefinite": (DENSE[0] - np.eye(N), DENSE[1], {"k": 3, "method": sm.Accelerated()}),
     "complex": (*dense_pair(complex), {"k": 3, "method": sm.Accelerated()}),

@@ -43,7 +43,7 @@ class InverseSearch:
         dual = None if pair.DBD is None else csr.matvec(pair.DBD)
         room = min(self.room + (k + MAX_FURTHER) * (MAX_PASSES - 1), n - 1)
         self.process = Process(factor.solve, random_vector(n, pair.A.dtype, rng), room, dual)
-        self.course = Course(k, tol, Spectrum(inverse=True, sigma=sigma))
+        self.course = Course(tol, Spectrum(inverse=True, sigma=sigma))
         # 1/|λ − σ| of the locked pairs, in descending order
         self.locked: list[float] = []
         # 1/(λ − σ) of the pairs of the present pass that are sought, and their coefficients
@@ -80,7 +80,8 @@ class InverseSearch:
         self.found = values[:fresh], S[:, :fresh]
         if fresh == 0:
             return 0.0
-        return self.course.excess(self.process, values[:fresh], errors[:fresh], self._ratios)
+        places = [i + sum(size >= sizes[i] for size in self.locked) for i in range(fresh)]
+        return self.course.excess(self.process, values[:fresh], errors[:fresh], self._ratios, places=places)
 
     def _settled(self, values: Array, S: Array, errors: Array) -> bool:
         """Is the next Ritz value less wanted than the pairs sought, whatever its error?"""
@@ -123,7 +124,6 @@ class InverseSearch:
     def seek_further(self) -> bool:
         """Seek one pair more. Has it converged?"""
         self.count += 1
-        self.course.k += 1
         return self.converge()
 
     def seek_missing(self) -> bool:
@@ -136,7 +136,7 @@ class InverseSearch:
         self.process.lock(S, X)
         # in the order of the columns
         self.locked += np.abs(theta).tolist()
-        self.course.before = 0, math.inf
+        self.course.begin_pass()
         return self.converge()
 
 
