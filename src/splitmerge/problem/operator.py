@@ -149,9 +149,9 @@ def congruent(op: Operator, d: Array) -> Operator:
     """The congruence D M D with a positive diagonal D, rescaled by a power of two if it is near overflow."""
     if op.entries is not None:
         return op.entries.congruent(d)
+    d = d.astype(np.empty(0, op.dtype).real.dtype)
     if op.kind == "operator":
         return _congruent_products(op, d)
-    d = d.astype(np.empty(0, op.dtype).real.dtype)
     if op.kind == "dense":
         matrix = d[:, None] * op.matrix * d
         size = float(np.abs(matrix).max())
