@@ -60,7 +60,7 @@ def found(setup, indices, every=EVERY):
 @each_question
 def test_nothing_is_missing(kind, question):
     setup = setup_of(question, kind)
-    assert counted(setup, found(setup, ranked(question)[:K]), 1e-8, None)
+    assert counted(setup, found(setup, ranked(question)[:K]), None)
 
 
 @each_kind
@@ -70,7 +70,7 @@ def test_any_one_that_is_missing_is_missed(kind, question, place):
     """Whichever of the wanted ones it is, and on whichever side: those found are the next best."""
     setup, others = setup_of(question, kind), np.delete(np.arange(EVERY.size), ranked(question)[place])
     chosen = others[ranked(question, EVERY[others])[:K]]
-    assert counted(setup, found(setup, chosen), 1e-8, None) is False
+    assert counted(setup, found(setup, chosen), None) is False
 
 
 @each_kind
@@ -80,7 +80,7 @@ def test_wide_intervals_excuse_nothing(kind, question):
     setup = setup_of(question, kind)
     pairs = found(setup, np.delete(ranked(question), 1)[:K])
     pairs = replace(pairs, deltas=np.full(K, 2.5))
-    assert not counted(setup, pairs, 1e-8, None)
+    assert not counted(setup, pairs, None)
 
 
 @pytest.mark.parametrize("question", QUESTIONS[:4], ids=str)
@@ -90,14 +90,14 @@ def test_a_value_is_as_far_off_as_its_interval(question):
     pairs = found(setup, ranked(question)[:K])
     last, middle = pairs.values[-1], EVERY.mean()
     values = np.r_[pairs.values[:-1], last + 0.2 * np.sign(last - middle)]
-    assert counted(setup, replace(pairs, values=values, deltas=np.full(K, 0.25)), 1e-8, None)
+    assert counted(setup, replace(pairs, values=values, deltas=np.full(K, 0.25)), None)
 
 
 def test_a_value_beside_a_shift_is_as_far_off_as_its_interval():
     setup = setup_of({"sigma": 0.1}, sp.csr_array)
     pairs = found(setup, ranked({"sigma": 0.1})[:K])
     values = np.r_[pairs.values[:-1], pairs.values[-1] - 0.2 * np.sign(pairs.values[-1])]
-    assert counted(setup, replace(pairs, values=values, deltas=np.full(K, 0.25)), 1e-8, None)
+    assert counted(setup, replace(pairs, values=values, deltas=np.full(K, 0.25)), None)
 
 
 class TestMultiple:
@@ -114,7 +114,7 @@ class TestMultiple:
     @pytest.mark.parametrize("question", [{"which": "largest"}, {"which": "magnitude"}, {"sigma": 50.0}], ids=str)
     def test_any_two_copies_will_do(self, kind, question):
         setup = setup_of(question, kind, self.EVERY, 2)
-        assert counted(setup, self.pairs(setup, [30, 32]), 1e-6, None)
+        assert counted(setup, self.pairs(setup, [30, 32]), None)
 
     @each_kind
     def test_but_not_beside_a_missing_one(self, kind):
@@ -123,7 +123,7 @@ class TestMultiple:
         setup = setup_of({"which": "largest"}, kind, every, 2)
         pairs = found(setup, np.array([29, 30]), every)
         pairs = replace(pairs, values=pairs.values + self.WRONG, deltas=np.full(2, 3e-7))
-        assert counted(setup, pairs, 1e-6, None) is False
+        assert counted(setup, pairs, None) is False
 
 
 @each_kind
@@ -159,7 +159,7 @@ class TestNarrow:
         values = np.array([1e6, 1.0, 1.0 + apart])
         none, rows, deltas = np.zeros(3), [np.ones((1, 3))] * 3, np.full(3, delta or noise)
         pairs = Pairs(values, np.eye(3), *rows, none, none, deltas, none + noise, none, deltas)
-        return _is_narrow(pairs, np.array([False, True, True]), values, width, margin, 1e-6)
+        return _is_narrow(pairs, np.array([False, True, True]), values, width, margin)
 
     def test_relative_to_its_own_values(self):
         assert self.narrow(0.9e-6) is True

@@ -58,6 +58,8 @@ class SubspaceIteration(Iteration):
     radius: float
     # does the subspace have as many dimensions as there are?
     complete: bool = False
+    # is a probe needed, whatever the start was?
+    hurried: bool = False
 
     def __init__(self) -> None:
         self.probes = 0

@@ -45,8 +45,9 @@ NARROWINGS, NARROWING = 4, 1e-2
 SETTLED_TOL = 1e-8
 # Residuals larger than this leave room for eigenvalues that the search has not seen.
 LOOSE_TOL = 1e-6
-# Rounding of the largest of the values may exceed the others by this fraction before a probe no longer sees enough.
-BLURRED_TOL = 1e-7
+# Rounding of the largest of the values may be this power of eps beside the last one, before a probe no longer sees
+# enough.
+BLURRED_EXPONENT = 0.5
 # Projections after which a search that has seen a larger eigenvalue shows by how much it is larger.
 OUTDOING_STEPS = 10
 # Intervals wider than this multiple of their rounding can be narrowed.
@@ -180,9 +181,9 @@ class _Verification:
         So is one from two of them, for several pairs: it shows two copies of a multiple eigenvalue. Where it does,
         there may be more.
         """
-        if self.setup.given or self.setup.k == 1:
-            return self.setup.given
-        return not iteration.companions or iteration.crowded()
+        if self.setup.given or iteration.hurried:
+            return True
+        return self.setup.k > 1 and (not iteration.companions or iteration.crowded())
 
     def _wide(self) -> bool:
         """Does a count disagree that a tighter tolerance may agree with, because it narrows the error intervals?"""
@@ -236,7 +237,7 @@ class _Verification:
         if iteration.values.size > k:
             following = setup.products.pencil.original_value(iteration.transform.value(float(iteration.values[k])))
         try:
-            return counted(setup, self.pairs, self.tol, following)
+            return counted(setup, self.pairs, following)
         except (MemoryError, NotFactorised) as error:
             # without the advice, which is for a solve that needs the factors
             self.refusal = str(error).partition(";")[0] or "the memory does not suffice"
@@ -260,7 +261,8 @@ class _Verification:
         """May rounding of the largest wanted value hide others that are more wanted than the last one?"""
         sizes = np.abs(iteration.values[: self.setup.k])
         last = float(sizes[-1]) if sizes.size else 0.0
-        return BLURRED_TOL * last < iteration.products.eps * float(sizes.max(initial=0.0)) < last
+        eps = iteration.products.eps
+        return bool(eps**BLURRED_EXPONENT * last < eps * float(sizes.max(initial=0.0)) < last)
 
     def _confirm(self, first: Callable[[], State | Reason]) -> None:
         self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))

@@ -22,9 +22,9 @@ from .residuals import Pairs
 # Counts that rounding leaves undecided are repeated further away from the pairs, at these multiples of what rounding of
 # A and B needs; up to this one, a count that does not fit shows that an eigenvalue is missing.
 WIDENINGS, NEAR_WIDENING = (1.0, 2.0, 4.0, 32.0, 256.0), 4.0
-# A cut cluster is wider than the tolerance by at most this factor, or narrow beside its values (a looser tolerance than
-# that counts as such), or as wide as this multiple of the rounding of its pairs in any coordinates.
-CLUSTER_TOLERANCES, CLUSTER_FRACTION, CLUSTER_NOISE = 10, 1e-6, 64
+# A cut cluster is at most this fraction of its values wide, or this multiple of the rounding of its pairs in any
+# coordinates.
+CLUSTER_FRACTION, CLUSTER_NOISE = 1e-6, 64
 
 # Do the counts fit? None: the factorisations do not tell; "unclear": they do, but rounding leaves open what they mean;
 # "cut": they do beyond a cluster that k cuts in two.
@@ -39,7 +39,7 @@ class Side(NamedTuple):
     centre: float = 0.0
 
 
-def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> bool | Literal["cut"] | None:
+def counted(setup: Setup, pairs: Pairs, following: float | None) -> bool | Literal["cut"] | None:
     """Are the pairs all the wanted ones? None if rounding does not allow the counts to tell.
 
     "cut": they are, but for which of a cluster of close eigenvalues the last ones are. `following` estimates the next
@@ -53,14 +53,14 @@ def counted(setup: Setup, pairs: Pairs, tol: float, following: float | None) -> 
         return True
     if above is not None and following is not None and nothing_in_the_gap(setup, pairs, following, above=above):
         return True
-    return _fits_at_some_distance(setup, pairs, max(CLUSTER_TOLERANCES * min(tol, CLUSTER_FRACTION), CLUSTER_FRACTION))
+    return _fits_at_some_distance(setup, pairs)
 
 
-def _fits_at_some_distance(setup: Setup, pairs: Pairs, fraction: float) -> bool | Literal["cut"] | None:
+def _fits_at_some_distance(setup: Setup, pairs: Pairs) -> bool | Literal["cut"] | None:
     """Do the counts fit at the first distance from the pairs at which rounding leaves them decided?"""
     for widening in WIDENINGS:
         fit = _fits_sides if setup.shift_invert is None else _fits_between
-        fits = fit(setup, pairs, widening, fraction)
+        fits = fit(setup, pairs, widening)
         if fits == "unclear":
             return None
         if fits is not None:
@@ -76,7 +76,7 @@ def _margin(setup: Setup, pairs: Pairs, edge: float) -> float:
     return max(least, math.sqrt(float(np.finfo(products.dtype).tiny)))
 
 
-def _is_narrow(pairs: Pairs, inside: Array, distances: Array, width: float, margin: float, fraction: float) -> Fit:
+def _is_narrow(pairs: Pairs, inside: Array, distances: Array, width: float, margin: float) -> Fit:
     """Is a cluster as narrow as each of its values is known? "unclear" if it is wide only because of rounding.
 
     So it is if some of its values differ by more than their errors: only the margin of the counts has joined them.
@@ -84,7 +84,7 @@ def _is_narrow(pairs: Pairs, inside: Array, distances: Array, width: float, marg
     # A = 0 has no rounding errors
     noise = float(np.minimum(pairs.noise, pairs.user_noise)[inside].min())
     known = CLUSTER_NOISE * max(noise, math.sqrt(float(np.finfo(pairs.values.dtype).tiny)))
-    close = fraction * float(np.abs(pairs.values[inside]).max())
+    close = CLUSTER_FRACTION * float(np.abs(pairs.values[inside]).max())
     allowed = max(close, known)
     order = np.argsort(distances[inside])
     errors, steps = pairs.deltas[inside][order], np.diff(distances[inside][order])
@@ -114,7 +114,7 @@ def _sides(setup: Setup, values: Array) -> list[Side]:
     return [Side(True, values >= centre, centre), Side(False, values < centre, centre)]
 
 
-def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> Fit:
+def _fits_sides(setup: Setup, pairs: Pairs, widening: float) -> Fit:
     """Is nothing else at the wanted ends of the spectrum?"""
     sides = _sides(setup, pairs.values)
     farthest = setup.target.name == "farthest" and _one_side(setup) is None
@@ -131,7 +131,7 @@ def _fits_sides(setup: Setup, pairs: Pairs, widening: float, fraction: float) ->
         if farthest and not (distances - pairs.deltas - margin > 0).all():
             # the two sides would overlap
             return None
-        fits = _fits(setup, pairs, side, distances, measured, margin, widening, fraction)
+        fits = _fits(setup, pairs, side, distances, measured, margin, widening)
         if fits == "cut":
             every = fits
         elif fits is not True:
@@ -147,7 +147,6 @@ def _fits(
     measured: Array,
     margin: float,
     widening: float,
-    fraction: float,
 ) -> Fit:
     """Is nothing but the chosen pairs beyond their least distance, or beyond the cluster that k cuts?"""
     deltas, sign = pairs.deltas, 1.0 if side.above else -1.0
@@ -157,7 +156,7 @@ def _fits(
         return fits
     # from the least wanted upwards, every pair whose interval reaches the cluster belongs to it
     top, inside = _cluster(distances, deltas + margin, measured)
-    narrow = _is_narrow(pairs, inside, distances, top - least, margin, fraction)
+    narrow = _is_narrow(pairs, inside, distances, top - least, margin)
     if narrow is not True:
         return narrow
     beyond = side.chosen & ~inside
@@ -177,7 +176,7 @@ def _cluster(distances: Array, widths: Array, measured: Array) -> tuple[float, A
     return top, inside
 
 
-def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) -> Fit:
+def _fits_between(setup: Setup, pairs: Pairs, widening: float) -> Fit:
     """Are the pairs all the eigenvalues within some distance from σ?"""
     assert setup.shift_invert is not None
     sigma = setup.shift_invert.sigma - setup.target.centre
@@ -188,7 +187,7 @@ def _fits_between(setup: Setup, pairs: Pairs, widening: float, fraction: float) 
     if count is None or count == pairs.values.size:
         return None if count is None else True
     top, inside = _cluster(-distances, pairs.deltas + margin, np.ones(distances.size, bool))
-    narrow = _is_narrow(pairs, inside, distances, reach + top, margin, fraction)
+    narrow = _is_narrow(pairs, inside, distances, reach + top, margin)
     if count < pairs.values.size or narrow is not True:
         return False if count < pairs.values.size else narrow
     if -top <= 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,8 +32,9 @@ FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
 # proportion to n⁻², for sparse matrices of size 1000 to n⁻¹, and never more than the last.
 CHECK_COST_ONE, CHECK_COST_SEVERAL, CHECK_COST_SPARSE, MAX_CHECK_COST = 3, 8, 8, 8
 
-# Steps after which a search is given up whose pairs only rounding changes.
-MAX_IDLE = 50
+# Steps after which a search is given up whose pairs only rounding changes, and after which one from a random vector is
+# left to a probe that has converged but still sees what may be more wanted.
+MAX_IDLE, MAX_UNSETTLED_STEPS = 50, 500
 # Projections without a tenth less error after which the search is given up: eight digits at that rate would take about
 # the default limit of steps.
 MAX_STAGNATING = 500
@@ -252,11 +252,7 @@ class ThickRestart(SubspaceIteration):
     def spare(self, *, converged: bool) -> Array | None:
         """Some Ritz vectors beyond the k wanted ones, for a later solve that needs them."""
         # to go on, more of them are worth it, if multiplying them again costs little relative to the work so far
-        end = self.k + (
-            min(self.k - 1, MAX_SPARE_VECTORS)
-            if converged
-            else min(self.k + MAX_SPARE_VECTORS, self.basis.products // 5)
-        )
+        end = self.k + min(self.k - 1 if converged else self.basis.products // 5, MAX_SPARE_VECTORS)
         if min(end, self.basis.size) <= self.k or self.basis.V.shape[1] == 0:
             return None
         _, S, _ = self.basis.ritz(end)
@@ -283,8 +279,12 @@ class ThickRestart(SubspaceIteration):
         if not self.blind:
             return 0
         few = self.basis.products < FIRST_CHECK_PRODUCTS and self.basis.width > 0
-        unsettled = self.pair == self.k - 1 and not self.settled()
-        return self.advances if few else sys.maxsize if unsettled else 0
+        return self.advances if few else MAX_UNSETTLED_STEPS if self.pair == self.k - 1 and self.hurried else 0
+
+    @property
+    def hurried(self) -> bool:  # type: ignore[override]
+        """Does a search from a random vector, which is a probe itself, still see what may be more wanted?"""
+        return self.blind and not self.settled()
 
     @property
     def given_up(self) -> bool:
