@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linalg.blas import hermitian_product, kernels
-from ..linalg.extreme import Extreme, extreme_pairs, nearest_pairs, routines
+from ..linalg.extreme import ORTHONORMAL_TOL, Extreme, extreme_pairs, nearest_pairs, routines
 from ..linalg.reductions import vdot
 from ..linalg.rounding import by_distance
 from ..typing import Array
 from .plain import Plain
 
 TINY = float(np.finfo(float).tiny)
-# Vectors of the pair (B, A) are orthogonalised if its eigenvalues differ by more than this factor.
-ORTHOGONAL_RATIO = 100
 
 
 class Found(NamedTuple):
@@ -131,13 +129,13 @@ def _images(plain: Plain, V: Array) -> Array:
 
 
 def _orthogonal(X: Array) -> Array | None:
-    """B-orthogonal rows: next to large 1/λ, vectors of (B, A) are orthogonal to rounding of the large ones only."""
-    squares = np.vecdot(X[0], X[1]).real
-    if squares[0] < ORTHOGONAL_RATIO * squares[-1]:
+    """B-orthogonal rows: vectors of (B, A) are orthogonal to rounding of the largest 1/λ of all, and of A."""
+    X /= np.sqrt(np.maximum(np.vecdot(X[0], X[1]).real, TINY))[:, None]
+    G = X[0].conj() @ X[1].T
+    if float(np.abs(G - np.eye(len(G))).max()) <= ORTHONORMAL_TOL:
         return X
-    X /= np.sqrt(np.maximum(squares, TINY))[:, None]
     try:
-        return np.linalg.solve(np.linalg.cholesky(X[0].conj() @ X[1].T).conj(), X)
+        return np.linalg.solve(np.linalg.cholesky(G).conj(), X)
     except np.linalg.LinAlgError:
         return None
 

@@ -30,6 +30,8 @@ QR_VALUES_PER_BISECTION = 18
 # Relative to the norm: where bisection may stop, and how far apart eigenvalues must be for it.
 BISECTION_TOL, BISECTION_SPACING = 1e-9, 1e-5
 EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+# Inner products of vectors that are orthonormal to rounding.
+ORTHONORMAL_TOL = 1e-13
 # Up to this many vectors are multiplied by one reflector after the other, more of them by blocks of reflectors.
 UNBLOCKED_VECTORS = 16
 
@@ -120,7 +122,7 @@ def _by_reduction(
     found = None if info else solve(d, e, k)
     if found is None:
         return None
-    Z, gaps = found
+    Z, gaps = _orthonormal(found[0]), found[1]
     if A.dtype.kind == "c":
         Z = Z.astype(A.dtype, order="F")
     # the reflectors are below the subdiagonal: C from its second row on, as columns of n numbers
@@ -131,6 +133,14 @@ def _by_reduction(
     if k == 1:
         return Extreme(kernels(A.dtype).trsv(L, Z[:, 0], lower=1, trans=2)[:, None], gaps)
     return Extreme(call.trsm(1.0, L, Z, lower=1, trans_a=2, overwrite_b=1), gaps)
+
+
+def _orthonormal(Z: Array) -> Array:
+    """The columns, made orthonormal where inverse iteration has failed to, as it may for a graded matrix."""
+    k = Z.shape[1]
+    if k == 1 or float(np.abs(Z.T @ Z - np.eye(k)).max()) <= ORTHONORMAL_TOL:
+        return Z
+    return np.asfortranarray(np.linalg.qr(Z)[0])
 
 
 def _by_driver(A: Array, B: Array | None, k: int, *, largest: bool) -> Extreme | None:
