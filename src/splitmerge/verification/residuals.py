@@ -22,6 +22,9 @@ from .projection import Images, images_of, rayleigh_ritz, swapped_ritz
 # Numbers and columns processed at a time, so that their products take less memory than the basis; a share of n columns
 # takes little beside dense matrices.
 NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME, DENSE_SHARE = 2**13, 4, 16
+# A Rayleigh quotient may be moved by this fraction of what rounding of A and B may move an eigenvalue by,
+# if that takes more than this fraction of the square of a residual above rounding.
+ROUNDING_FRACTION, LEAST_REDUCTION = 0.25, 0.75
 # A solve that leaves less than this fraction of its right-hand side determines rᴴB⁻¹r.
 SOLVED_FRACTION = 2e-5
 
@@ -261,6 +264,9 @@ def _figures(products: Products, block: Images, inverse: Inverse | None) -> Arra
         # residuals are those of the values that are returned
         values = values.astype(np.float32).astype(np.float64)
     R = R - BX * values
+    if products.dtype.char in "dD":
+        shifts = _shifts(products, values, squares, X, R, BX)
+        values, R = values + shifts, R - BX * shifts
     figures = np.zeros((values.size, 9))
     figures[:, 0] = values
     for column, M in enumerate(pencil.user_figures(R, X, BX, values), start=3):
@@ -277,6 +283,20 @@ def _figures(products: Products, block: Images, inverse: Inverse | None) -> Arra
     else:
         figures[:, 1] = _dual_norms(monitoring, R) / np.sqrt(squares)
     return figures
+
+
+def _shifts(products: Products, values: Array, squares: Array, X: Array, R: Array, BX: Array) -> Array:
+    """The distances of Rayleigh quotients to the values with the least residuals, where rounding explains them.
+
+    For an ill-conditioned B, x is long, and xᴴ multiplies the rounding errors of Ax: the quotient is off by more than
+    the residual allows.
+    """
+    scale, images = products.scale, np.maximum(column_dots(BX, BX), np.finfo(float).tiny)
+    shifts, lengths, errors = column_dots(BX, R) / images, column_dots(X, X), column_dots(R, R)
+    noise = scale.perturbation(values, np.sqrt(lengths / squares))
+    floors = scale.perturbation(values, np.sqrt(np.sqrt(lengths)))
+    explained = (np.abs(shifts) <= ROUNDING_FRACTION * noise) & (errors > floors**2)
+    return np.where(explained & (shifts**2 * images > LEAST_REDUCTION * errors), shifts, 0.0)
 
 
 def _inverse_norms(products: Products, R: Array, BX: Array, inverse: Inverse) -> Array:

@@ -1,0 +1,112 @@
+"""Found by adversaries: ill-conditioned B, graded A, wide clusters, and single precision beside badly scaled masses."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+import splitmerge as sm
+
+
+def ill_conditioned(n, kappa, seed):
+    """A = L M Lᵀ and B = L Lᵀ with κ(B) = `kappa`, where M has the eigenvalues −1 … 1."""
+    rng = np.random.default_rng(seed)
+    P, R = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+    L = P * kappa ** (-0.5 * np.linspace(0, 1, n))
+    A, B = L @ (R * np.linspace(-1, 1, n)) @ R.T @ L.T, L @ L.T
+    return (A + A.T) / 2, (B + B.T) / 2
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest", "magnitude"])
+@pytest.mark.parametrize("kappa", [1e10, 1e12])
+@pytest.mark.parametrize("n", [6, 30, 120])
+def test_an_ill_conditioned_B_is_no_reason_to_give_up(n, kappa, which):
+    """Rounding of xᴴAx moved the values by more than their residuals allow: 7 to 10 of 10 solves gave up."""
+    for seed in range(4):
+        A, B = ill_conditioned(n, kappa, seed)
+        solution = sm.solve(A, B, 2, which=which, rng=seed)
+        assert (solution.residuals <= (1e-8 if solution.reason.name == "RESIDUAL" else 1e-6)).all()
+        every = scipy.linalg.eigh(A, B, eigvals_only=True)
+        errors = np.abs(every[:, None] - solution.eigenvalues).min(axis=0)
+        assert (errors <= solution.error_bounds).all()
+
+
+def test_a_quotient_is_not_moved_where_its_residual_is_rounding():
+    """Tiny eigenvalues of a graded matrix have more digits than rounding of the largest entry leaves of a residual."""
+    d = 10.0 ** np.linspace(-12, 0, 120)
+    A = d[:, None] ** 0.5 * (np.eye(120) + 0.1 * np.ones((120, 120)) / 120) * d**0.5
+    solution = sm.solve(A, k=3, which="smallest", tol=1e-12)
+    expected = 1 / np.sort(scipy.linalg.eigvalsh(np.linalg.inv(A)))[::-1][:3]
+    np.testing.assert_allclose(solution.eigenvalues, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 200, 400])
+@pytest.mark.parametrize(("low", "high"), [(-7, 5.4), (-13, 0)])
+def test_vectors_of_tiny_eigenvalues_are_orthonormal(n, low, high):
+    """Inner products up to 3e-8 were left between vectors of (B, A)."""
+    Q = scipy.fft.dct(np.eye(n), norm="ortho", axis=0)
+    A = (Q * 10.0 ** np.linspace(low, high, n)) @ Q.T
+    V = sm.solve((A + A.T) / 2, k=3, which="smallest").eigenvectors
+    np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-13)
+
+
+def test_a_certificate_exempts_clusters_of_six_digits_only():
+    """At a tolerance of 1e-6 a chain of values 8e-6 wide counted as one cluster."""
+    n = 400
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        values = np.r_[1 + 1e-4, 1 - 8e-6 * rng.random(120), rng.uniform(-1, 0.9, n - 121)]
+        Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+        A = (Q * values) @ Q.T
+        x0 = Q[:, 0] + 1e-3 * rng.standard_normal(n)
+        solution = sm.solve((A + A.T) / 2, k=10, tol=1e-6, x0=x0, rng=seed)
+        wrong = np.abs(solution.eigenvalues - np.sort(values)[::-1][:10]).max()
+        assert wrong <= solution.error_bounds.max() + (1.1e-6 if "cluster" in solution.verdict.why else 1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_single_precision_is_no_reason_to_leave_a_result_unchecked(k):
+    """Its eps alone passed for values that rounding of the largest one hides."""
+    for seed in range(3):
+        rng, n = np.random.default_rng(seed), 200
+        X = rng.standard_normal((n, 2 * n))
+        L, Q = np.linalg.cholesky(X @ X.T / n), np.linalg.qr(rng.standard_normal((n, n)))[0]
+        A = L @ (Q * np.r_[2.0 ** np.arange(6), 0.5 * rng.random(n - 6)]) @ Q.T @ L.T
+        pair = [((M + M.T) / 2).astype(np.float32) for M in (A, L @ L.T)]
+        A, B = (LinearOperator(M.shape, M.__matmul__, matmat=M.__matmul__, dtype=M.dtype) for M in pair)
+        assert sm.solve(A, B, k, rng=seed).verdict != "unchecked"
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest", "magnitude", "ends"])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+@pytest.mark.parametrize("masses", ["lumped", "sparse"])
+def test_an_operator_in_single_precision_beside_masses_over_decades(masses, dtype, which):
+    """It was scaled in double precision: a TypeError, NaN, or "B is not positive definite"."""
+    n = 700
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        d = 10 ** rng.uniform(-3, 3, n)
+        below = 0.4 * np.sqrt(d[1:] * d[:-1]) * (np.arange(n - 1) % 2 == 0)
+        B = sp.csr_array(sp.diags_array([below, d, below], offsets=[-1, 0, 1])) if masses == "sparse" else d
+        a = (d * np.r_[np.zeros(8), rng.uniform(0.01, 1, n - 8)]).astype(dtype)
+        A = LinearOperator((n, n), lambda x, a=a: a * np.ravel(x), matmat=lambda X, a=a: a[:, None] * X, dtype=dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            solution = sm.solve(A, B.astype(dtype), 3, which=which, tol=1e-4, rng=seed)
+        assert solution.eigenvectors.dtype == dtype
+
+
+def test_a_cluster_as_wide_as_the_tolerance_does_not_hold_a_search_up():
+    """It had converged but went on for 18,000 steps, as the next values might have been more wanted."""
+    rng = np.random.default_rng(7)
+    n, gap, tol = 800, 10 ** rng.uniform(-6, -4), 10 ** rng.uniform(-7, -4)
+    values = np.r_[1 + gap * rng.random(30), rng.uniform(-1, 0.99, n - 30)]
+    began = time.process_time()
+    w, _ = sm.eigsh(sp.csr_array(sp.diags_array(values)), 2, which="LM", tol=tol, rng=7)
+    assert time.process_time() - began < 5
+    assert np.abs(w - np.sort(values)[-2:]).max() < tol
