@@ -20,11 +20,19 @@ def shuffled(A):
 @pytest.mark.parametrize("degree", [1, 2])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_meshes_of_any_degree(dimension, degree):
-    cells = {(2, 1): 60, (2, 2): 40, (3, 1): 17, (3, 2): 10}[dimension, degree]
+    cells = {(2, 1): 60, (2, 2): 40, (3, 1): 20, (3, 2): 10}[dimension, degree]
     # the mass matrix has all couplings of an element
     _, B = sm.gallery.fem_laplacian(dimension, degree, cells)
-    assert B.shape[0] > plane.SMALL_ROWS
+    assert B.shape[0] > (plane.SMALL_ROWS if dimension == 2 else plane.SMALL_MESH_ROWS)
     assert has_sparse_factors(shuffled(B)) == (dimension == 2)
+
+
+@pytest.mark.parametrize(("degree", "cells"), [(1, 16), (2, 8)])
+def test_meshes_in_space_up_to_some_size(degree, cells):
+    """Supernodes do not pay there; they do for an expander of that size."""
+    _, B = sm.gallery.fem_laplacian(3, degree, cells)
+    assert plane.SMALL_ROWS < B.shape[0] < plane.SMALL_MESH_ROWS
+    assert has_sparse_factors(shuffled(B))
 
 
 @pytest.mark.parametrize(("A", "sparse"), [(tridiagonal(5000), True), (square(60), True), (cube(20), False)])

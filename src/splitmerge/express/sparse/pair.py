@@ -86,17 +86,21 @@ def sparse_pair(A: Any, B: Any, k: int, *, near: bool) -> SparsePair | None:
     kinds = kinds_of(A, B)
     if not kinds or set(kinds) != {"sparse"} or k < 1 or not prefers_inverse_search(A.shape[0], k, near=near):
         return None
-    a = _entries(A)
-    if a is None or usual_backend(a) != "QDLDL" or not is_surely_sparse(a):
+    a, b = _entries(A), None if B is None else _entries(B)
+    if a is None or (b is None and B is not None) or not _is_cheap(a if b is None or a.nnz >= b.nnz else b):
         return None
-    if B is None:
+    if b is None:
         return _standard_pair(SparsePair(a, None, kinds, a, None))
-    b = _entries(B)
-    least = 0.0 if b is None else float(b.diagonal().min())
+    least, most = float(b.diagonal().min()), float(b.diagonal().max())
     if not least > 0:
         return None
-    measured = float(b.diagonal().max()) > EQUILIBRATION_RATIO**2 * least
-    return (_lumped_pair if _is_diagonal(b) else _consistent_pair)(SparsePair(a, b, kinds, a, b, measured=measured))
+    pair = SparsePair(a, b, kinds, a, b, measured=most > EQUILIBRATION_RATIO**2 * least)
+    return _lumped_pair(pair) if _is_diagonal(b) else _consistent_pair(pair)
+
+
+def _is_cheap(denser: Any) -> bool:
+    """Do factorisations in the pattern of this matrix, which is mostly that of A − σB, cost little beside a search?"""
+    return usual_backend(denser) == "QDLDL" and is_surely_sparse(denser)
 
 
 def _entries(M: Any) -> Any:

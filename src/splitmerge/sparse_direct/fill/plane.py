@@ -12,8 +12,9 @@ from .levels import Levels, levels_of
 from .memo import per_pattern
 from .ordering import graph_of, narrow_profile
 
-# Up to this many rows, dense parts of the factors are too small for supernodes to pay.
-SMALL_ROWS = 2000
+# Up to this many rows, dense parts of the factors are too small for supernodes to pay; up to the second number those of
+# meshes in space, whose levels are at most this wide.
+SMALL_ROWS, SMALL_MESH_ROWS, MAX_MESH_WIDTH = 2000, 5000, 100
 # Up to this many rows, factorisations in a known order are cheap however full the factors are.
 CHEAP_ROWS = 1200
 # The width of the levels up to which factors are sparse: meshes of linear elements in the plane have 1 to 4, small
@@ -31,7 +32,10 @@ def has_sparse_factors(K: Any) -> bool:
     """Are the factors of K expected to have few entries per row? For the time of a few products."""
     if K.shape[0] < SMALL_ROWS or narrow_profile(K) is not None:
         return True
-    return is_narrow(levels_of(K)) or is_plane(graph_of(K))
+    levels = levels_of(K)
+    if is_narrow(levels) or (K.shape[0] < SMALL_MESH_ROWS and levels.width < MAX_MESH_WIDTH):
+        return True
+    return is_plane(graph_of(K))
 
 
 def is_surely_sparse(K: Any) -> bool:
