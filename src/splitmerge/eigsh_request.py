@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator
 
 from .errors import NotConverged, NotPositiveDefinite
+from .express.sparse.by_inverse import by_inverse
 from .linalg.rounding import by_distance
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
@@ -79,16 +81,33 @@ class Request:
         """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
         if self.OPinv is not None and adapt(self.A, "A").size == 0:
             return self.by_OPinv()
-        unsaid = not [asked for asked in (self.maxiter, self.Minv, self.OPinv) if asked is not None]
-        lapack = unsaid and prefers_lapack(self.n, self.k, dense=False, subset=False)
+        lapack = self.unsaid and prefers_lapack(self.n, self.k, dense=False, subset=False)
         if lapack and self.stands(*(found := self.by_lapack())).all():
             return found
+        quick = self.quickly()
+        if quick is not None:
+            return quick
         try:
             return self.searched()
         except ArpackNoConvergence:
             if not self.can_fall_back:
                 raise
             return self.followed()
+
+    @property
+    def unsaid(self) -> bool:
+        """Is nothing said about how to iterate and to solve?"""
+        return not [asked for asked in (self.maxiter, self.Minv, self.OPinv) if asked is not None]
+
+    def quickly(self) -> tuple[Array, Array] | None:
+        """The smallest of sparse pairs, or those next to a shift, by the short way of `solve`, if it takes them."""
+        sigma, which = self.wanted.get("sigma"), self.wanted.get("which", "largest")
+        iterates = self.ncv is not None or self.v0 is not None or not self.unsaid
+        if iterates or not issparse(self.A) or (sigma is None and which != "smallest"):
+            return None
+        asked = {"A": self.A, "B": self.M, "k": self.k, "which": which, "tol": self.tolerance, "certify": False}
+        found = by_inverse(asked, sigma, self.rng, time.perf_counter())
+        return None if found is None else (found.eigenvalues, found.eigenvectors)
 
     def followed(self) -> tuple[Array, Array]:
         """The pairs where a search has failed: by `solve`, or by LAPACK as well as its reduction lets them be."""
@@ -220,22 +239,8 @@ class Request:
         if found is None:
             return self.proved_by_lapack()
         target, transform = found
-        problem = Problem(
-            A=reduced.A,
-            B=reduced.B,
-            k=self.k,
-            which="largest",
-            sigma=None,
-            method=self.method,
-            tol=self.tolerance,
-            stop=None,
-            max_steps=None,
-            b_policy="error",
-            certify=False,
-            rule=self.rule | MaxSteps(),
-            x0=self.v0,
-            rng=self.rng,
-        )
+        asked = reduced.A, reduced.B, self.k, "largest", None, self.method, self.tolerance, None, None, "error", False
+        problem = Problem(*asked, rule=self.rule | MaxSteps(), x0=self.v0, rng=self.rng)
 
         def prepared(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
             products.budget = workspace.budget

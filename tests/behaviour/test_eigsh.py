@@ -502,3 +502,16 @@ def test_one_pair_in_two_precisions():
     assert np.linalg.norm(A @ v - B @ v * w) <= 1e-6 * w * np.linalg.norm(B @ v)
     with pytest.raises(ArpackNoConvergence):
         sm.eigsh(A, 1, M=B, which="LA", tol=1e-6, ncv=5, maxiter=1)
+
+
+@pytest.mark.parametrize("tol", [0, 1e-8])
+@pytest.mark.parametrize("sigma", [0.0, 3.7])
+def test_next_to_a_shift_of_an_everyday_pair_residuals_are_as_small_as_scipys(sigma, tol):
+    """The short way of `solve` makes them, and a step of inverse iteration removes what rounding leaves."""
+    A, B = sm.gallery.fem_laplacian(2, 1, 24)
+    w, V = sm.eigsh(A, 6, B, sigma=sigma * 10, tol=tol)
+    expected, U = scipy_eigsh(A.tocsc(), 6, B.tocsc(), sigma=sigma * 10, tol=tol)
+    np.testing.assert_allclose(w, expected, rtol=1e-9)
+    ours, theirs = (np.linalg.norm(A @ X - B @ X * w, axis=0).max() / np.linalg.norm(B @ X) for X in (V, U))
+    assert ours <= (10 * theirs if tol == 0 else 1e-8 * np.abs(w).max())
+    np.testing.assert_allclose(V.T @ (B @ V), np.eye(6), atol=1e-11)

@@ -86,11 +86,19 @@ def sparse_pair(A: Any, B: Any, k: int, *, near: bool) -> SparsePair | None:
     kinds = kinds_of(A, B)
     if not kinds or set(kinds) != {"sparse"} or k < 1 or not prefers_inverse_search(A.shape[0], k, near=near):
         return None
-    a, b = _entries(A), None if B is None else _entries(B)
-    if a is None or (b is None and B is not None) or not _is_cheap(a if b is None or a.nnz >= b.nnz else b):
+    matrices = [_entries(M) for M in (A, B) if M is not None]
+    if any(M is None for M in matrices) or not _is_cheap(max(matrices, key=_stored)):
         return None
-    if b is None:
-        return _standard_pair(SparsePair(a, None, kinds, a, None))
+    a, *masses = matrices
+    return _with_masses(a, masses[0], kinds) if masses else _standard_pair(SparsePair(a, None, kinds, a, None))
+
+
+def _stored(M: Any) -> int:
+    return int(M.nnz)
+
+
+def _with_masses(a: Any, b: Any, kinds: tuple[str, ...]) -> SparsePair | None:
+    """The pair with a B whose diagonal is positive."""
     least, most = float(b.diagonal().min()), float(b.diagonal().max())
     if not least > 0:
         return None
