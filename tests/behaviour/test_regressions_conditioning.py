@@ -110,3 +110,20 @@ def test_a_cluster_as_wide_as_the_tolerance_does_not_hold_a_search_up():
     w, _ = sm.eigsh(sp.csr_array(sp.diags_array(values)), 2, which="LM", tol=tol, rng=7)
     assert time.process_time() - began < 5
     assert np.abs(w - np.sort(values)[-2:]).max() < tol
+
+
+@pytest.mark.parametrize("small", [1e-12, 1e-15])
+def test_a_shift_on_an_eigenvalue_beside_rows_with_nearly_no_mass(small):
+    """σ moved by a fraction of the largest eigenvalue, far beyond those next to it, which were missing."""
+    circles = []
+    for n in (15, 20):
+        L = sp.lil_array(sp.diags_array([-np.ones(n - 1), np.full(n, 2.0), -np.ones(n - 1)], offsets=[-1, 0, 1]))
+        L[0, n - 1] = L[n - 1, 0] = -1
+        circles.append(L.tocsr())
+    A = sp.csr_array(sp.kronsum(*circles))
+    for seed in range(3):
+        masses = np.ones(300)
+        masses[np.random.default_rng(seed).choice(300, 20, replace=False)] = small
+        solution = sm.solve(A, masses, k=5, sigma=0.0, rng=0)
+        expected = sm.solve(A, masses, k=5, sigma=-1e-3, rng=0)
+        np.testing.assert_allclose(np.sort(solution.eigenvalues), np.sort(expected.eigenvalues), atol=1e-7)
