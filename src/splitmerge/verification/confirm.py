@@ -12,6 +12,7 @@ from ..run.loop import Run
 from ..run.reason import Reason
 from ..system.processes import everywhere
 from ..typing import Array
+from .bounds import LEAST_DISTANCE
 from .graded import sharpened
 from .residuals import Pairs, measured, measured_columns, ritz_block
 
@@ -175,6 +176,6 @@ def _gaps(setup: Setup, pairs: Pairs) -> Array:
         assert swapped is not None
         sign = swapped[1]
     distances = pairs.values - pairs.sigma
-    thetas = sign / np.where(distances == 0, np.finfo(float).tiny, distances)
+    thetas = sign / np.copysign(np.maximum(np.abs(distances), LEAST_DISTANCE), distances)
     low, high = setup.target.window(thetas)
     return np.asarray(np.maximum(thetas - high, low - thetas) - (pairs.errors * np.abs(thetas)).max(initial=0.0))
