@@ -71,6 +71,17 @@ class TestTheWantedOne:
         assert sol.verdict == "certified"
         assert abs(sol.eigenvalues[0] - 1) <= sol.error_bounds[0]
 
+    @pytest.mark.parametrize("gap", [1e-2, 1e-1])
+    def test_bounds_beside_a_close_eigenvalue(self, gap: float) -> None:
+        """The error and the sine are within bounds that know how near the second eigenvalue is."""
+        x = np.full(N, 1e-4)
+        x[:2] = 1, 2e-3
+        sol = sm.solve(np.diag(np.r_[10, 10 - gap, np.linspace(0, 9, N - 2)]), x0=x, tol=1e-4, rng=0)
+        assert taken(sol)
+        assert sol.verdict == "certified"
+        assert abs(sol.eigenvalues[0] - 10) <= sol.error_bounds[0]
+        assert np.linalg.norm(sol.eigenvectors[1:, 0]) <= sol.angle_bounds[0]
+
     @pytest.mark.parametrize("scale", [1e-140, 1e140])
     def test_scales(self, scale: float) -> None:
         pair = without()
