@@ -178,6 +178,20 @@ def test_certify_counts_a_single_pair():
     assert solution.angle_bounds[0] < 1e-6
 
 
+@pytest.mark.parametrize("size", [1e3, 1e6])
+def test_bounds_of_an_inverse_are_in_its_own_units(size):
+    """What a count shows of the distance between eigenvalues is none of 1/λ: errors and sines are within bounds."""
+    Q = rotation(N, float)
+    values = size * np.r_[100.0, 103 + 40 * np.arange(N - 1.0)]
+    A = (Q * values) @ Q.T
+    solution = sm.solve((A + A.T) / 2, which="smallest", tol=1e-3, certify=True, rng=0)
+    x = solution.eigenvectors[:, 0]
+    assert is_search(solution)
+    assert solution.verdict == "certified"
+    assert abs(solution.eigenvalues[0] - values[0]) <= solution.error_bounds[0]
+    assert np.linalg.norm(x - Q[:, 0] * (Q[:, 0] @ x)) <= solution.angle_bounds[0] + 1e-13
+
+
 def test_a_start_that_misses_an_eigenvalue_is_noticed_by_the_count(monkeypatch):
     """A search that is deaf to the largest value: the count must not fit, and LAPACK takes over."""
     n, k = 340, 2
