@@ -202,6 +202,14 @@ def test_next_to_a_shift(name, n, k, sigma, monkeypatch):
     np.testing.assert_allclose(gram, np.eye(k), atol=1e-9)
 
 
+@pytest.mark.parametrize("n", [8, 60])
+def test_an_end_of_the_spectrum_beside_a_shift_is_refused(n):
+    """Whichever way a pair of this size takes."""
+    assert express(spd(n), None, 2, "smallest", 1e-8, False, 0.0, 0.5) is None
+    with pytest.raises(ValueError, match="leave which out"):
+        sm.solve(spd(n), None, 2, which="smallest", sigma=0.5)
+
+
 @pytest.mark.parametrize("sigma", [np.nan, np.inf, "0", 1j, True])
 def test_shifts_that_are_left_to_the_pipeline(sigma):
     assert express(spd(20), None, 2, "largest", 1e-8, False, 0.0, sigma) is None
