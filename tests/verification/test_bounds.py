@@ -319,6 +319,16 @@ def test_pairs_that_are_not_complete_have_no_gaps_even_if_they_are_as_many_as_un
     assert (bounds_from(*given, complete=False).values == 0.1).all()
 
 
+@pytest.mark.parametrize("sigma", [None, 0.5])
+def test_pairs_that_are_not_complete_have_no_gaps_even_if_a_search_has_seen_some(sigma):
+    """An eigenvalue that is missing may lie in each of them."""
+    given = [3.0, 1.0], [0.1, 0.1], [0.0, 0.0], [0.0, 0.0], [1.5, 1.5], sigma, 9
+    known, unknown = bounds_from(*given), bounds_from(*given, complete=False)
+    assert (known.angles < 0.2).all()
+    assert (unknown.angles == 1).all()
+    assert (unknown.values >= 5 * known.values).all()
+
+
 def test_rounding_of_the_largest_inverse_mixes_the_vectors_of_a_cluster():
     """θ = 1/λ of 1 and 1 + 1e-9 are determined to rounding of 1e6, the one for λ = 1e-6."""
     values, errors = [1e-6, 1.0, 1 + 1e-9], [1e-14, 1e-8, 1e-8]
