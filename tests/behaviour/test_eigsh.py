@@ -333,6 +333,18 @@ def test_some_results_are_partial():
     np.testing.assert_allclose(np.abs(caught.value.eigenvectors[-1]), 1)
 
 
+@pytest.mark.parametrize(("tol", "least"), [(1e-4, 2), (1e-2, 3)])
+def test_partial_results_are_those_within_the_tolerance(tol, least):
+    """Not only those whose residuals are near rounding."""
+    A = sp.diags_array(np.r_[np.linspace(0, 1, 500), 2, 3, 4, 5.0], format="csr")
+    with pytest.raises(ArpackNoConvergence) as caught:
+        sm.eigsh(A, 5, tol=tol, maxiter=1, ncv=8, rng=0)
+    w, v = caught.value.eigenvalues, caught.value.eigenvectors
+    assert least <= w.size < 5
+    np.testing.assert_allclose(w, np.arange(6.0 - w.size, 6), rtol=tol)
+    assert (np.linalg.norm(A @ v - v * w, axis=0) <= tol * w).all()
+
+
 @pytest.mark.parametrize("options", [{}, {"tol": 1e-4}, {"ncv": 30}, {"maxiter": 500}, {"v0": np.ones(N)}])
 @pytest.mark.parametrize("small", [False, True])
 def test_options_of_the_iteration(options, small):
