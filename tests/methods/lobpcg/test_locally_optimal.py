@@ -403,6 +403,16 @@ def test_a_probe_sees_what_lies_between_the_pairs():
     assert search.look(Slack(1e-8, 1e-8))
 
 
+@pytest.mark.parametrize(("found", "missed"), [([0, 2], True), ([1, 2], True), ([0, 1], False)])
+def test_a_space_without_room_for_a_probe_is_seen_at_once(found, missed):
+    """Of 10, 8, 5, 1, 0, one missing pair is enough to go on from the best ones."""
+    products = Products(Pencil(np.diag([10.0, 8.0, 5.0, 1.0, 0.0]), None))
+    search = Lobpcg(Setup(products, Target.LARGEST, 2, np.random.default_rng(0)), block=2)
+    search.launch(np.eye(5)[:, found])
+    assert search.look(Slack(1e-8, 1e-8)) is missed
+    np.testing.assert_allclose(search.values[:2], [10, 8])
+
+
 @pytest.mark.parametrize("close", [1e-2, 1e-4, 1e-6])
 def test_gaps_are_no_larger_than_they_are(close):
     """At every step, for a last pair that is next to one that is not wanted."""
