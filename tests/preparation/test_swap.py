@@ -10,9 +10,12 @@ from asking import asked
 from checking import figures_of
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.definiteness import check_B
-from splitmerge.preparation.swap import ETA_MARGIN, MAX_ETA_RATIO, swapped_below
+from splitmerge.preparation.swap import ETA_MARGIN, MAX_ETA_RATIO, _clear, swapped_below
 from splitmerge.preparation.workspace import Workspace
+from splitmerge.problem.adapt import adapt
+from splitmerge.problem.factorise import factorise
 from splitmerge.sparse_direct.choice import definite_factors
+from strategies import EPS
 
 N = 60
 
@@ -51,6 +54,17 @@ def test_the_shift_is_told_in_the_units_of_the_eigenvalues(unit, mass):
     told = figures_of(plain, "SWAPPED")["shift"]
     assert told == pytest.approx(plain.shift)
     assert figures_of(scaled, "SWAPPED")["shift"] == pytest.approx(told * unit / mass)
+
+
+@pytest.mark.parametrize(("distance", "clear"), [(0.3, True), (1e-5, True), (1e-10, False), (1e-14, False)])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_shift_next_to_an_eigenvalue_is_not_clear(kind, distance, clear):
+    """In terms of the pivots of A − σI relative to its diagonal: one small pivot is enough."""
+    n = 8
+    A = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    sigma = 2 - 2 * np.cos(np.pi / (n + 1)) - distance
+    K = adapt(kind(A - sigma * np.eye(n)), "K")
+    assert _clear(factorise(K), K.diagonal(), EPS) is clear
 
 
 class TestWell:
