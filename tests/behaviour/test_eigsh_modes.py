@@ -139,6 +139,16 @@ def test_refused_with_the_name_of_the_matrix(name, n):
         sm.eigsh(A(n), K, M(n), SIGMA, mode=mode)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("mode", "which"), [("normal", "LA"), ("cayley", "LM"), ("cayley", "LA")])
+@pytest.mark.parametrize("n", [60, 150])
+def test_an_indefinite_M_with_zeros_is_refused(n, mode, which, kind):
+    """One negative eigenvalue beside zeros and positive ones, which the range of M does not hide."""
+    A, M = np.diag(np.arange(1.0, n + 1)), np.diag(np.r_[np.ones(n - 5), np.zeros(4), -0.5])
+    with pytest.raises(ValueError, match=r"^M\b.*(semidefinite|indefinite)"):
+        sm.eigsh(kind(A), K, kind(M), 7.3, which, mode=mode)
+
+
 @pytest.mark.parametrize("mode", ["normal", "cayley", "buckling"])
 @pytest.mark.parametrize("units", [(900, 0), (-900, 0), (0, 900), (498, -498), (-498, 498)], ids=str)
 def test_entries_of_extreme_sizes(mode, units):
