@@ -149,6 +149,19 @@ def test_an_indefinite_M_with_zeros_is_refused(n, mode, which, kind):
         sm.eigsh(kind(A), K, kind(M), 7.3, which, mode=mode)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [("LM", [-2, 1, 3]), ("LA", [1, 3, 6]), ("SA", [-5, -2, 40]), ("SM", [38, 39, 40]), ("BE", [-2, 1, 3])],
+)
+@pytest.mark.parametrize("n", [39, 203])
+def test_cayley_mode_at_zero_selects_by_the_inverse(n, which, expected, kind):
+    """(λ + 0)/(λ − 0) is 1 for all eigenvalues, which are ranked by 1/λ then."""
+    A, M = pair_of(np.r_[-5.0, -2, 1, 3, np.linspace(6, 37, n - 7), 38, 39, 40])
+    w = sm.eigsh(kind(A), 3, kind(M), 0.0, which, mode="cayley", return_eigenvectors=False, rng=0)
+    np.testing.assert_allclose(w, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("mode", ["normal", "cayley", "buckling"])
 @pytest.mark.parametrize("units", [(900, 0), (-900, 0), (0, 900), (498, -498), (-498, 498)], ids=str)
 def test_entries_of_extreme_sizes(mode, units):
