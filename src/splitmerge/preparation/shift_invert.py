@@ -87,7 +87,7 @@ def factorised_near(
 
 
 def _typical_size(pencil: Pencil) -> float:
-    """The size of the largest eigenvalues, unless rows with nearly no mass make a few of them larger than all others."""
+    """The size of the largest eigenvalues, unless rows with nearly no mass make some of them larger than all others."""
     A, B = pencil.A, pencil.B
     if B is None:
         return A.size
