@@ -59,7 +59,7 @@ TRIAL_RATIO, IDEAL_SPMV_PER_DIGIT = 1.5, 9
 # The smallest are sought without a factorisation first, for this fraction of its predicted price, if that is the price
 # of MIN_SEARCH_PRODUCTS or more, and from this n on. Meshes in two dimensions (flat) have cheap factors and small gaps.
 SEARCH_FRACTION, SEARCH_FRACTION_FLAT, MIN_SEARCH_PRODUCTS = 0.5, 0.25, 60
-MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 1000, 4000
+MIN_SEARCH_N, MIN_SEARCH_FLAT_N = 800, 4000
 # Factorisations of A + ηB that find an η where A is not positive definite.
 ETA_FACTORISATIONS = 6
 # Digits of the eigenpairs, and of a solve that has to be exact.

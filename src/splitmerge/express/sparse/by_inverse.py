@@ -93,6 +93,8 @@ def _goes_on(search: InverseSearch, k: int, window: Window | None, count: int | 
 
 def _factor(pair: SparsePair, sigma: float, *, near: bool) -> SparseShifted | None:
     """Factors of A − σB that counts may follow; for the smallest, of a definite A."""
+    if not near and not (pair.A.diagonal() > 0).all():
+        return None
     factor = pair.factor(sigma)
     if factor is None or not recount_is_cheap(factor.lu, pair.A.shape[0], COUNT_SOLVES):
         return None

@@ -45,10 +45,12 @@ class Provisional(ThickRestart):
 
     def _progress(self) -> float:
         """Which share of the digits the worst of the wanted pairs has gained."""
-        left, worst = self._excess(), float(self.errors[: self.k].max(initial=0.0))
+        left, errors = self._excess(), self.errors[: self.k]
+        worst = float(errors.max(initial=0.0))
         if not (worst > 0 and math.isfinite(left)):
             return 0.0
-        size = min(self.width, math.sqrt(self.width * float(np.abs(self.values[: self.k]).min())))
+        # of a zero eigenvalue, which others than the worst may be, the size tells nothing
+        size = min(self.width, math.sqrt(self.width * abs(float(self.values[int(np.argmax(errors))]))))
         gained = math.log(size / worst) if size > worst else 0.0
         return gained / (gained + left) if left > 0 else 1.0
 

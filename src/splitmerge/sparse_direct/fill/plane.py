@@ -15,8 +15,8 @@ from .ordering import graph_of, narrow_profile
 # Up to this many rows, dense parts of the factors are too small for supernodes to pay; up to the second number those of
 # meshes in space, whose levels are at most this wide.
 SMALL_ROWS, SMALL_MESH_ROWS, MAX_MESH_WIDTH = 2000, 5000, 100
-# Up to this many rows, factorisations in a known order are cheap however full the factors are.
-CHEAP_ROWS = 1200
+# Up to this many rows, factorisations in a known order are cheap; up to the second number those of meshes are.
+FULL_ROWS, CHEAP_ROWS = 800, 1200
 # The width of the levels up to which factors are sparse: meshes of linear elements in the plane have 1 to 4, small
 # cubes up to 9.
 MAX_SPARSE_WIDTH = 9
@@ -39,10 +39,11 @@ def has_sparse_factors(K: Any) -> bool:
 
 
 def is_surely_sparse(K: Any) -> bool:
-    """Is K small, or are its factors expected to be so sparse that further ones cost little beside the first?"""
-    if K.shape[0] <= CHEAP_ROWS or narrow_profile(K) is not None:
+    """Is K small and no expander, or are its factors expected to be so sparse that further ones cost little?"""
+    if K.shape[0] <= FULL_ROWS or narrow_profile(K) is not None:
         return True
-    return levels_of(K).width < MAX_SPARSE_WIDTH or is_plane(graph_of(K))
+    width = levels_of(K).width
+    return width < (MAX_MESH_WIDTH if K.shape[0] <= CHEAP_ROWS else MAX_SPARSE_WIDTH) or is_plane(graph_of(K))
 
 
 def is_narrow(levels: Levels) -> bool:
