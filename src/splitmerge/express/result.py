@@ -142,7 +142,8 @@ def solution(found: Found, checked: Checked, way: Way, problem: Problem, clock: 
         eigenvalues=np.array([value + 0.0 for value in values]),
         eigenvectors=with_signs(found.vectors.T, [1 / root for root in found.roots]),
         residuals=np.array(levels[0].residuals),
-        error_bounds=bounds.values,
+        # in terms of 1/(λ − σ) there is none where rounding is as large as λ − σ
+        error_bounds=np.where(np.isinf(bounds.values), levels[-1].deltas, bounds.values),
         angle_bounds=bounds.angles,
         clusters=bounds.clusters,
         converged=True,

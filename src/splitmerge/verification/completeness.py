@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -62,8 +62,15 @@ class Verified(NamedTuple):
     verdict: Verdict
 
     def bounds(self, n: int) -> Bounds:
-        """Error bounds of the pairs of an n×n pair; no gap is known where nothing was checked."""
-        return bounds_of(self.pairs, n, complete=self.verdict != "unchecked")
+        """Error bounds of the pairs of an n×n pair; no gap is known where nothing was checked.
+
+        Nor is one behind a cluster that k cuts, of which there are others.
+        """
+        bounds = bounds_of(self.pairs, n, complete=self.verdict != "unchecked")
+        if self.verdict is not CUT or self.pairs.gaps is None:
+            return bounds
+        cut = bounds.clusters == bounds.clusters[-1]
+        return bounds_of(replace(self.pairs, gaps=np.where(cut, 0.0, self.pairs.gaps)), n)
 
 
 def verify(run: Run, setup: Setup, X: Array, *, certify: bool) -> Verified:
