@@ -127,3 +127,60 @@ def test_a_shift_on_an_eigenvalue_beside_rows_with_nearly_no_mass(small):
         solution = sm.solve(A, masses, k=5, sigma=0.0, rng=0)
         expected = sm.solve(A, masses, k=5, sigma=-1e-3, rng=0)
         np.testing.assert_allclose(np.sort(solution.eigenvalues), np.sort(expected.eigenvalues), atol=1e-7)
+
+
+def test_bounds_of_pairs_of_a_cluster_that_k_cuts():
+    """Nothing is known of its other eigenvalues, so that no gap may be used: a bound was 40 times too small."""
+    for seed in (145, 17, 33):
+        rng = np.random.default_rng(seed)
+        width, m = 10.0 ** -rng.uniform(9, 12), int(rng.choice([1, 2, 3]))
+        values, blocks = [], []
+        for _ in range(3):
+            X = rng.standard_normal((m, m))
+            for _ in range(100):
+                block = (X + X.T) * (1 + width * rng.standard_normal())
+                blocks.append(block)
+                values += np.linalg.eigvalsh(block).tolist()
+        A, values = sp.csr_array(sp.block_diag(blocks)), np.sort(values)
+        for k, tol in ((7, 1e-1), (12, 1e-2), (20, 1e-3)):
+            sigma = float(rng.choice(values)) * (1 + 10.0 ** -rng.uniform(6, 9))
+            solution = sm.solve(A, k=k, tol=tol, sigma=sigma, rng=seed)
+            errors = np.abs(values[:, None] - solution.eigenvalues).min(axis=0)
+            assert (errors <= solution.error_bounds + 1e-14).all()
+
+
+def test_bounds_are_finite_where_an_eigenvalue_is_as_small_as_rounding():
+    values = np.r_[np.logspace(-12, -6, 7), np.linspace(1, 2, 142), 1e4]
+    solution = sm.solve(np.diag(values), k=10, which="smallest")
+    assert (np.abs(solution.eigenvalues - values[:10]) <= solution.error_bounds).all()
+    assert np.isfinite(solution.error_bounds).all()
+
+
+@pytest.mark.parametrize("question", [{"which": "smallest"}, {"sigma": -1.0}])
+@pytest.mark.parametrize("zeros", [1, 60])
+def test_rows_without_mass_beside_masses_over_many_decades(zeros, question):
+    """Vectors beyond the pairs were taken for infinite eigenvalues, and k for too large."""
+    n = 250
+    L = sp.diags_array([-np.ones(n - 1), np.full(n, 2.0), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        d = np.ones(n)
+        d[rng.choice(n, zeros, replace=False)] = 0
+        S = sp.diags_array(2.0 ** rng.integers(-15, 16, n))
+        A, B = sp.csr_array(S @ L @ S), sp.csr_array(S @ sp.diags_array(d) @ S)
+        B.eliminate_zeros()
+        inverse = np.sqrt(d)[:, None] * np.linalg.inv(L.toarray()) * np.sqrt(d)
+        expected = 1 / np.sort(np.linalg.eigvalsh(inverse))[::-1][:4]
+        np.testing.assert_allclose(np.sort(sm.solve(A, B, 4, rng=0, **question).eigenvalues), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("start", [False, True])
+def test_a_start_where_all_finite_eigenvalues_are_equal(start):
+    """The search found nothing further but vectors in the null space of B, and called k too large."""
+    rng, n, z = np.random.default_rng(1), 300, 20
+    X, D = sp.random_array((n, z), density=2 / n, rng=rng) * 0.3, rng.uniform(1, 3, z)
+    top = 1.1 * sp.eye_array(n) + X @ sp.diags_array(1 / D) @ X.T
+    A = sp.csr_array(sp.block_array([[top, X], [X.T, sp.diags_array(D)]]))
+    masses = np.r_[np.ones(n), np.zeros(z)]
+    x0 = np.r_[rng.standard_normal(n), np.zeros(z)] if start else None
+    np.testing.assert_allclose(sm.solve(A, masses, 5, which="smallest", x0=x0, rng=0).eigenvalues, 1.1, rtol=1e-9)

@@ -95,6 +95,14 @@ def has_definite_rest(B: Operator, rows: Array) -> bool:
     return is_definite(_rest(B, np.setdiff1d(np.arange(B.n), rows), 0.0))
 
 
+def has_rank(B: Operator | None, k: int) -> bool:
+    """Is the rank of B at least k, as far as its zero rows tell?"""
+    if B is None or B.matrix is None:
+        return False
+    rows = massless(B)
+    return B.n - rows.size >= k and has_definite_rest(B, rows)
+
+
 def _rest(B: Operator, rows: Array, ridge: float) -> Operator:
     """These rows and columns of B with its diagonal scaled to 1 + `ridge`."""
     d = 1 / np.sqrt(B.diagonal().real[rows])

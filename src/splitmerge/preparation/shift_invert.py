@@ -157,7 +157,9 @@ def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: A
     for j in range(steps):
         d = products.apply_B(x)
         square = vdot(x, d).real
-        if not (square > 0 and square**0.5 > (10 * products.eps * abs(H[j - 1, j - 1].real) if j > 1 else 0.0)):
+        # rounding leaves little else of a vector in the null space of B
+        least = products.eps * products.scale.B_norm * vdot(x, x).real
+        if not (square > least and square**0.5 > (10 * products.eps * abs(H[j - 1, j - 1].real) if j > 1 else 0.0)):
             steps = j
             break
         V[:, j], D[:, j] = x / square**0.5, d / square**0.5

@@ -14,6 +14,7 @@ from ..linalg.cholesky import DenseFactor, singular
 from ..linalg.reductions import column_dots, column_forms, column_norms, phases
 from ..linalg.rounding import ROUNDING_UNITS, relative
 from ..methods.setup import Inverse, Setup
+from ..preparation.definiteness import has_rank
 from ..problem.products import Products
 from ..run.iteration import RitzBlock
 from ..typing import Array
@@ -113,28 +114,28 @@ def measured(setup: Setup, block: RitzBlock) -> Pairs:
     """The pairs of a Ritz block with residuals recomputed from the given pair."""
     products, X = setup.given_pair, block.vectors
     order = _order(setup) if setup.products.pencil.inverse is not None else block.order
-    if setup.semidefinite:
-        _check_finite(products, X)
+    infinite = setup.semidefinite and _holds_infinite(products, X)
     projects = not block.projected or setup.original is not None
     refined = ritz_block(setup, X, order) if projects else None
     pairs = measured_columns(products, X if refined is None else refined, setup.inverse)
-    if projects and refined is None:
+    if infinite or (projects and refined is None):
         # dependent vectors are no pairs, however small their residuals
         pairs.norms = np.full_like(pairs.norms, math.inf)
     pairs.gaps, pairs.projected, pairs.order = block.gaps, projects, order
     return pairs.ordered(order)
 
 
-def _check_finite(products: Products, X: Array) -> None:
-    """Refuse columns in the null space of a singular B: their eigenvalues are infinite."""
+def _holds_infinite(products: Products, X: Array) -> bool:
+    """Are there columns in the null space of a singular B? It is an error if there cannot be enough others."""
     BX = products.monitoring.products_B(X)
     level = products.n * products.eps * products.scale.B_norm
     infinite = int((column_dots(X, BX) <= level * column_dots(X, X)).sum())
-    if infinite:
+    if infinite and not has_rank(products.B, X.shape[1]):
         raise ValueError(
             f"k is {X.shape[1]}, but B is singular and only {X.shape[1] - infinite} of these eigenvalues are finite; "
             f"ask for fewer"
         )
+    return infinite > 0
 
 
 def _order(setup: Setup) -> Callable[[Array], Array]:
