@@ -22,9 +22,10 @@ from .express import express
 from .methods import Method
 from .methods.setup import Setup
 from .objective.state import State
-from .planning.choose import choose, end_towards
+from .planning.choose import FALLBACK_N, choose, end_towards
 from .planning.decision import Choice, decided
 from .planning.plan import Candidate, Plan
+from .preparation.definiteness import massless
 from .preparation.prepare import bind, setups
 from .preparation.workspace import Workspace
 from .problem.adapt import as_pair
@@ -153,9 +154,7 @@ def _on_this_process(problem: Problem, diagonal: Any, began: float) -> Solution:
     A, B = as_pair(problem.A, problem.B)
     problem = checked(replace(problem, A=A, B=B), diagonal)
     mended = mend(A, B, problem.b_policy)
-    pencil = Pencil(mended.A, mended.B, negate=problem.negated, equilibrate=True)
-    if mended.times is not None:
-        pencil = pencil.condensed_from(mended.Q, mended.dual, mended.times, mended.norms)
+    pencil = _pencil(mended, problem)
     check_hint_size(problem.preconditioner, pencil.n)
     if problem.interval is not None:
         # most solves have no interval
@@ -166,7 +165,33 @@ def _on_this_process(problem: Problem, diagonal: Any, began: float) -> Solution:
     problem = problem if count is problem.k else replace(problem, k=count)
     end = None if problem.sigma is None else end_towards(problem.sigma, pencil)
     found = None if end is None else _at_end(end, problem, pencil, mended, began)
-    return carried_out(problem, pencil, mended, began) if found is None else found
+    if found is not None:
+        return found
+    try:
+        return carried_out(problem, pencil, mended, began)
+    except NotConverged:
+        if not _is_condensable(problem, pencil):
+            raise
+    # without the massless unknowns LAPACK can follow
+    mended = mend(A, B, "restrict")
+    return carried_out(problem, _pencil(mended, problem), mended, began)
+
+
+def _pencil(mended: Mended, problem: Problem) -> Pencil:
+    """The pair, as its policy has left it."""
+    pencil = Pencil(mended.A, mended.B, negate=problem.negated, equilibrate=True)
+    if mended.times is None:
+        return pencil
+    return pencil.condensed_from(mended.Q, mended.dual, mended.times, mended.norms)
+
+
+def _is_condensable(problem: Problem, pencil: Pencil) -> bool:
+    """Has a search failed that nobody else watches, for finite eigenvalues beside rows without mass?"""
+    if problem.method is not None or problem.iterates or problem.checkpoint is not None or problem.b_policy != "error":
+        return False
+    if pencil.B is None or not pencil.has_entries or pencil.n > FALLBACK_N:
+        return False
+    return (problem.sigma is not None or problem.which == "smallest") and massless(pencil.B).size > 0
 
 
 def _at_end(end: str, problem: Problem, pencil: Pencil, mended: Mended, began: float) -> Solution | None:

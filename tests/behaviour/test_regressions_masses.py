@@ -188,3 +188,17 @@ def test_an_indefinite_A_beside_an_operator_B_is_told_as_such():
     A, B = (Q * np.linspace(-1, 1, 154)) @ Q.T, (Q * np.geomspace(1, 4.5e8, 154)) @ Q.T
     with pytest.raises(ValueError, match="A is not positive definite, and a preconditioner"):
         sm.solve((A + A.T) / 2, aslinearoperator((B + B.T) / 2), which="smallest", method=sm.LocallyOptimal(), rng=0)
+
+
+def test_lapack_follows_a_search_that_fails_beside_rows_without_mass():
+    """The massless unknowns are condensed then; finite eigenvalues over twelve decades ended as `NotConverged`."""
+    rng, n, massless = np.random.default_rng(0), 300, 20
+    values = np.logspace(0, -12, n)
+    C, D = 0.3 * sp.random_array((n, massless), density=2 / n, rng=rng), rng.uniform(1, 3, massless)
+    top = sp.diags_array(values) + C @ sp.diags_array(1 / D) @ C.T
+    A = sp.csr_array(sp.block_array([[top, C], [C.T, sp.diags_array(D)]]))
+    solution = sm.solve(A, np.r_[np.ones(n), np.zeros(massless)], 5, which="smallest", rng=0)
+    np.testing.assert_allclose(solution.eigenvalues, np.sort(values)[:5], atol=1e-14)
+    assert solution.b_report.dropped == massless
+    with pytest.raises(sm.NotConverged):
+        sm.solve(A, np.r_[np.ones(n), np.zeros(massless)], 5, which="smallest", max_steps=5, rng=0)
