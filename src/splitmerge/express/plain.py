@@ -13,7 +13,7 @@ from ..linalg.cholesky import UNCLEAR_PIVOT
 from ..linalg.extreme import lower_factor
 from ..planning.costs import prefers_lapack, prefers_lapack_near, prefers_short_search
 from ..problem.operator import safe_scaling
-from ..problem.pencil import EQUILIBRATION_RATIO, equilibration
+from ..problem.pencil import EQUILIBRATION_RATIO, equilibration, is_graded, typical_ratio
 from ..problem.symmetry import is_plain, measure, tolerable
 from ..typing import Array
 
@@ -58,6 +58,13 @@ class Plain(NamedTuple):
     def searched(self) -> bool:
         """Can a search take the place of a decomposition? Sparse matrices have other ways."""
         return "sparse" not in self.kinds and not self.semidefinite and self.scaling is None
+
+    def hides(self, which: str) -> bool:
+        """Does rounding of the largest eigenvalues hide those wanted?"""
+        if self.scaling is None or which == "largest":
+            return False
+        A, B = self._scaled(self.A), self._scaled(self.B)
+        return is_graded(float(np.abs(A).max()), typical_ratio(A.diagonal().real, B.diagonal().real))
 
     def definite(self) -> Array | None:
         """K with A = KKᴴ where A is clearly positive definite, otherwise None."""

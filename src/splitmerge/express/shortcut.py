@@ -84,7 +84,7 @@ def _at_end(asked: dict[str, Any], began: float, rng: Any, x0: Any = None) -> So
     ready = time.perf_counter()
     # (B, A) has the small eigenvalues of a definite A to high relative accuracy
     K = plain.definite() if which == "smallest" else None
-    if K is None and plain.semidefinite:
+    if K is None and (plain.semidefinite or plain.hides(which)):
         return None
     problem = made(Problem, **USUAL, **asked)
     if plain.searched and prefers_short_search(plain.A.shape[0], k):
@@ -130,7 +130,7 @@ def _near(asked: dict[str, Any], sigma: Any, began: float) -> Solution | None:
     ready = time.perf_counter()
     # a singular B serves as the matrix of (B, A)
     K = plain.definite() if plain.semidefinite else None
-    if K is None and plain.semidefinite:
+    if K is None and (plain.semidefinite or plain.hides("nearest")):
         return None
     found = _figures(plain, K, near_by_lapack(plain, K, k, float(sigma)))
     if found is None:

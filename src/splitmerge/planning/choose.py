@@ -108,15 +108,25 @@ def _with_fallback(plan: Plan, problem: Problem, pencil: Pencil) -> Plan:
 
 
 def _suits_lapack(problem: Problem, pencil: Pencil) -> bool:
-    """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block."""
+    """Does nothing ask for an iteration, and is LAPACK expected to be faster? LOBPCG needs room for its block.
+
+    Rounding of the largest eigenvalues is in all that LAPACK computes; of a graded pair it hides the smallest.
+    """
+    few = problem.k <= LAPACK_FRACTION * pencil.n
+    if few and _hides_wanted(problem, pencil):
+        return False
     if isinstance(problem.method, LocallyOptimal):
         room = LOBPCG_ROOM * problem.k
         return pencil.n <= (room if pencil.has_entries else max(room, LOBPCG_OPERATOR_N))
     # a search for most of the spectrum would fill the whole space, whatever the start and the limit of steps
-    few = problem.k <= LAPACK_FRACTION * pencil.n
     free = problem.method is None and not problem.followed and not (few and problem.iterates)
     end = problem.which in ("largest", "smallest") and problem.sigma is None and problem.interval is None
     return free and prefers_lapack(pencil.n, problem.k, dense=pencil.dense, subset=end and pencil.has_entries)
+
+
+def _hides_wanted(problem: Problem, pencil: Pencil) -> bool:
+    """Are eigenvalues wanted that are lost in rounding of the largest?"""
+    return pencil.graded and (problem.which == "smallest" or problem.sigma is not None)
 
 
 def _is_matrix_free(problem: Problem) -> bool:

@@ -16,7 +16,7 @@ from ..problem.pencil import Pencil
 from ..problem.products import Products
 from ..problem.start import random_vector
 from ..problem.target import Target
-from ..solvers.estimate import is_singular, row_sizes
+from ..solvers.estimate import is_singular
 from ..sparse_direct.ldl import SparseShifted
 from ..transforms import LumpedShiftInvert, MasslessShiftInvert, SemidefiniteShiftInvert, ShiftInvert, is_lumped
 from ..transforms.shift_invert import root_of
@@ -26,8 +26,6 @@ from .workspace import Workspace
 
 # Attempts to move σ off a singular A − σB, and further ones from where it has been moved to.
 SINGULAR_MOVES, FURTHER_MOVES = 7, 3
-# The largest eigenvalue counts as at most this multiple of a typical ratio of the rows of A and B.
-MAX_SIZE_RATIO = 1e4
 # The fraction up to which rounding may change the distance of the nearest eigenvalue to σ, where others are as near.
 MAX_UNRESOLVED = 0.05
 # Lanczos steps that show whether σ is on an eigenvalue; further ones per wanted pair where it may be a multiple one.
@@ -65,7 +63,7 @@ def factorised_near(
 ) -> tuple[float, DenseShifted | SparseShifted]:
     """σ at or next to `asked`, clear of eigenvalues, and A − σB factorised; it may be `known` at `asked`."""
     pencil = products.pencil
-    size = max(abs(asked), _typical_size(pencil)) or 1.0
+    size = max(abs(asked), pencil.size) or 1.0
     sigma, factor = asked, _try_factor(pencil, asked, known)
     for step in range(SINGULAR_MOVES):
         if factor is None:
@@ -84,17 +82,6 @@ def factorised_near(
             f"eigenvalue, or A and B have a common null vector; move sigma, or check A and B"
         )
     return sigma, factor
-
-
-def _typical_size(pencil: Pencil) -> float:
-    """The size of the largest eigenvalues, unless rows with nearly no mass make some of them larger than all others."""
-    A, B = pencil.A, pencil.B
-    if B is None:
-        return A.size
-    masses = B.diagonal().real
-    ratios = row_sizes(A)[masses > 0] / masses[masses > 0]
-    typical = float(np.median(ratios)) if ratios.size else 0.0
-    return min(A.size / B.size, MAX_SIZE_RATIO * typical) or A.size / B.size
 
 
 def _try_factor(

@@ -95,7 +95,7 @@ def _clear(factor: DenseFactor | SparseFactor, diagonal: Array, eps: float) -> b
 def swapped_below(workspace: Workspace) -> Products:
     """Products with (B, A + ηB) for an η ≥ 0 that makes A + ηB positive definite, not much larger than needed."""
     pencil = workspace.pencil
-    tiny = pencil.eps**0.5 * (pencil.A.size or 1.0) / (1.0 if pencil.B is None else pencil.B.size)
+    tiny = pencil.eps**0.5 * (pencil.size or 1.0 / (1.0 if pencil.B is None else pencil.B.size))
     eta, definite = tiny, None
     for eta in _etas(workspace, tiny):
         definite = swapped(workspace, -eta, 1, clear=False)

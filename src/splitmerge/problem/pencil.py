@@ -19,6 +19,8 @@ from .products import Counts, Products
 
 # Equilibrate when the square roots of diag(B) differ by more than this factor.
 EQUILIBRATION_RATIO = 10
+# The largest eigenvalues count as at most this multiple of the typical ones; beyond the second one they hide these.
+MAX_SIZE_RATIO, GRADED_RATIO = 1e3, 1e6
 
 
 class Pencil:
@@ -91,7 +93,8 @@ class Pencil:
         """A pencil that differs in these attributes; it shares no counts with this one."""
         other = object.__new__(Pencil)
         other.__dict__.update(self.__dict__)
-        other.__dict__.pop("products", None)
+        for name in ("products", "typical"):
+            other.__dict__.pop(name, None)
         if self.coordinates == 1:
             other.__dict__.pop("norms", None)
         other.__dict__.update(changes)
@@ -119,6 +122,26 @@ class Pencil:
     def norms(self) -> tuple[float, float]:
         """The 1-norms of A and B; of an equilibrated pair, before it was equilibrated."""
         return self.A.norm, 1.0 if self.B is None else self.B.norm
+
+    @cached_property
+    def typical(self) -> float:
+        """The median of the diagonal of A relative to that of B, over rows with both: the size of most eigenvalues."""
+        if self.B is None or not self.has_entries:
+            return self.A.size if self.B is None else self.A.size / self.B.size
+        return typical_ratio(self.A.diagonal().real, self.B.diagonal().real)
+
+    @property
+    def size(self) -> float:
+        """The size of the largest eigenvalues, unless rows with nearly no mass make some far larger than most."""
+        largest = self.A.size / (1.0 if self.B is None else self.B.size)
+        return min(largest, MAX_SIZE_RATIO * self.typical) or largest
+
+    @property
+    def graded(self) -> bool:
+        """Are some eigenvalues, of rows with nearly no mass, so large that their rounding hides the others?"""
+        if self.scaling is None or self.B is None or not self.has_entries:
+            return False
+        return is_graded(self.A.size / self.B.size, self.typical)
 
     @property
     def dense(self) -> bool:
@@ -226,6 +249,17 @@ def _equilibrated(A: Operator, B: Operator | None) -> dict[str, Any]:
         return {}
     norms = A.norm * abs(DAD.scale / A.scale), B.norm * abs(DBD.scale / B.scale)
     return {"A": DAD, "B": DBD, "scaling": d.astype(np.empty(0, A.dtype).real.dtype), "norms": norms}
+
+
+def is_graded(largest: float, typical: float) -> bool:
+    """Does rounding of the largest eigenvalues hide those below the typical ones?"""
+    return 0 < GRADED_RATIO * typical < largest
+
+
+def typical_ratio(of_A: Array, of_B: Array) -> float:
+    """The median of |a|/b where neither is zero; 0 where one always is."""
+    both = (of_A != 0) & (of_B > 0)
+    return float(np.median(np.abs(of_A[both]) / of_B[both])) if both.any() else 0.0
 
 
 def equilibration(diagonal: Array) -> Array:

@@ -53,7 +53,7 @@ def is_singular(K: Operator, factor: ShiftedSolver) -> bool:
 
     Inverse iteration with DKD, whose rows have sums of about 1.
     """
-    sizes = row_sizes(K)
+    sizes = _row_sizes(K)
     roots = np.sqrt(np.where(sizes > 0, sizes, 1.0)).astype(np.empty(0, K.dtype).real.dtype)
     x = random_vector(K, np.random.default_rng(1))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -63,7 +63,7 @@ def is_singular(K: Operator, factor: ShiftedSolver) -> bool:
     return not growth * float(np.finfo(K.dtype).eps) < SINGULAR_FRACTION
 
 
-def row_sizes(K: Operator) -> Array:
+def _row_sizes(K: Operator) -> Array:
     """The sums of the magnitudes of rows; of a distributed matrix the largest of them for all rows."""
     if K.matrix is None:
         return np.full(K.rows, K.norm)

@@ -25,7 +25,6 @@ from .counts import counted
 from .residuals import Pairs
 from .verdict import (
     BLURRED,
-    BY_LAPACK,
     COUNTED,
     CUT,
     EARLY,
@@ -35,6 +34,7 @@ from .verdict import (
     UNDECIDED,
     UNFINISHED,
     Verdict,
+    by_lapack,
     probed,
     surveyed,
 )
@@ -303,7 +303,7 @@ def _verdict(run: Run, setup: Setup, reason: Reason, pairs: Pairs, counted: bool
     if setup.survey is not None:
         return surveyed(setup.survey, pairs.values.size, reason)
     if isinstance(run.iteration, Direct):
-        return BY_LAPACK
+        return by_lapack(setup.products.pencil, pairs.values)
     if not reason.converged:
         return UNFINISHED
     if counted:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..methods.survey import Survey
+from ..problem.pencil import Pencil, is_graded
 from ..run.reason import Reason
+from ..typing import Array
 
 
 class Verdict(str):
@@ -47,6 +51,14 @@ CUT = Verdict(
     "certified",
     "inertia counts showed that no eigenvalue is missing beyond the cluster of close ones that the last pair is one of",
 )
+
+
+def by_lapack(pencil: Pencil, values: Array) -> Verdict:
+    """The verdict for values that LAPACK has computed: of a graded pair it may have confused small ones with others."""
+    B, every = pencil.B, values.size in (0, pencil.n)
+    if B is None or every or pencil.inverse is not None or not pencil.graded:
+        return BY_LAPACK
+    return BLURRED if is_graded(pencil.A.size / B.size, float(np.abs(values).max())) else BY_LAPACK
 
 
 def probed(probes: int) -> str:
