@@ -1,5 +1,6 @@
 """Sparse pairs of everyday size: the smallest, and those next to σ, found in one basis and certified by counts."""
 
+import math
 import sys
 
 import numpy as np
@@ -269,3 +270,55 @@ def test_random_spectra(seed, k, masses, near, tol):
         width = solution.error_bounds.max() + 1e-12 * values.max()
         width += 1e-6 * np.abs(found).max() if "cluster" in solution.verdict.why else 0.0
         assert np.abs(np.sort(np.abs(found - centre)) - expected).max() <= width
+
+
+def plate(m, ratio=1.3):
+    """A Laplacian on a square grid, stiffer in one direction, its eigenvalues, and eigenvectors by (p, q)."""
+    j = np.arange(1, m + 1)
+    T = sp.diags_array([-np.ones(m - 1), np.full(m, 2.0), -np.ones(m - 1)], offsets=[-1, 0, 1])
+    A = sp.csr_array(sp.kron(ratio * T, sp.eye_array(m)) + sp.kron(sp.eye_array(m), T))
+    A.sort_indices()
+    values = 4 * np.sin(np.pi * j / (2 * m + 2)) ** 2
+
+    def vector(p, q):
+        x = np.kron(np.sin(np.pi * p * j / (m + 1)), np.sin(np.pi * q * j / (m + 1)))
+        return x / np.linalg.norm(x)
+
+    return A, np.sort(np.add.outer(ratio * values, values).ravel()), vector
+
+
+@pytest.mark.parametrize("excess", [1e-12, 1e-11])
+def test_pairs_beyond_the_last_one_narrow_its_gap(excess, taken):
+    """The second and the third eigenvalue are nearly equal, and their vectors are mixtures."""
+    A, _, vector = plate(20, 1 + excess)
+    solution = sm.solve(A, k=2, which="smallest", rng=0)
+    assert taken[-1] is solution
+    cosine = abs(float(vector(1, 2) @ solution.eigenvectors[:, 1]))
+    assert math.sqrt(max(0.0, 1 - cosine**2)) <= solution.angle_bounds[1] + 1e-7
+
+
+@pytest.mark.parametrize("lumped", [False, True])
+def test_a_diagonal_B_takes_no_products(lumped, taken):
+    A, *_ = plate(20)
+    B = sp.csr_array(sp.diags_array(np.linspace(1, 2, 400))) if lumped else None
+    solution = sm.solve(A, B, k=2, which="smallest", rng=0)
+    assert taken[-1] is solution
+    assert solution.counts.B_products == 0
+    assert solution.counts.K_solves == solution.history.products[-1]
+    monitoring = solution.counts.monitoring
+    assert (monitoring.A_products, monitoring.B_products, monitoring.K_solves) == (2, 2 if lumped else 0, 2)
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-8])
+def test_bounds_hold_for_masses_of_any_size(tol, mass, taken):
+    """At a loose tolerance they are not rounding, and neither are they loose by orders of magnitude."""
+    A, values, _ = plate(24)
+    B = sp.csr_array(mass * sp.eye_array(A.shape[0]))
+    for question in ({"which": "smallest"}, {"sigma": 1.0 / mass}):
+        solution = sm.solve(A, B, k=3, tol=tol, rng=0, **question)
+        assert taken[-1] is solution
+        errors = np.abs(values[:, None] / mass - solution.eigenvalues).min(axis=0)
+        assert (errors <= solution.error_bounds + 1e-15 / mass).all()
+        size = np.abs(solution.eigenvalues) * np.maximum(solution.residuals, 1e-13)
+        assert (solution.error_bounds <= 10 * size + 1e-12 / mass).all()
