@@ -1,4 +1,4 @@
-"""Gaps of purified pairs next to a shift."""
+"""Gaps of purified pairs next to a shift, and what rounding excuses in the end."""
 
 from types import SimpleNamespace
 
@@ -8,8 +8,12 @@ import scipy.sparse as sp
 
 import splitmerge as sm
 from splitmerge.problem.target import Target
+from splitmerge.run.iteration import Retry
+from splitmerge.run.reason import Reason
+from splitmerge.verification import confirm
 from splitmerge.verification.bounds import bounds_from
-from splitmerge.verification.confirm import _gaps
+from splitmerge.verification.confirm import _gaps, confirmed
+from splitmerge.verification.residuals import COLUMNS, Pairs
 
 
 def gaps_of(values, sigma, error):
@@ -38,3 +42,50 @@ def test_pairs_next_to_a_shift_on_an_eigenvalue_are_bounded():
     exact = np.linalg.eigvalsh(A.toarray())[:4]
     sol = sm.solve(A, k=4, sigma=exact[0], rng=0)
     assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds).all()
+
+
+def confirmed_with(monkeypatch, norms, floors):
+    """Why a run to the tolerance 1e-8 ended whose only pair keeps these ‖r‖, in the user's coordinates and its own.
+
+    What they are relative to is 1 in both. Also returned are the tolerances of the further runs.
+    """
+    pairs = Pairs(**dict.fromkeys(COLUMNS, np.ones(1)))
+    pairs.norms, pairs.floors, pairs.sizes = np.array([norms]).T, np.array([floors]).T, np.ones((2, 1))
+    tightened = []
+
+    def run_again(tol, *_, **__):
+        tightened.append(tol)
+        return Reason.RESIDUAL
+
+    iteration = SimpleNamespace(
+        retry=Retry(attempts=2),
+        tightened=run_again,
+        products=SimpleNamespace(counts=SimpleNamespace(products=1, B_products=0)),
+    )
+    run = SimpleNamespace(
+        rule=SimpleNamespace(residual_tol=1e-8),
+        iteration=iteration,
+        tighten=lambda factor: None,
+        until_end=lambda begin: begin(),
+    )
+    setup = SimpleNamespace(inverse=None, products=SimpleNamespace(n=9))
+    monkeypatch.setattr(confirm, "pairs_of", lambda *_: pairs)
+    monkeypatch.setattr(confirm, "sharpened", lambda setup, pairs, tol: pairs)
+    return confirmed(run, setup, Reason.RESIDUAL)[0], tightened
+
+
+@pytest.mark.parametrize(
+    ("norms", "floors", "reason"),
+    [
+        ([1e-7, 1e-9], [1e-6, 1e-12], Reason.PRECISION),
+        ([1e-5, 1e-9], [1e-6, 1e-12], Reason.UNCONFIRMED),
+        ([1e-7, 1e-7], [1e-6, 1e-12], Reason.UNCONFIRMED),
+    ],
+    ids=["excused", "above rounding", "in its own coordinates"],
+)
+def test_rounding_in_the_users_coordinates_excuses_only_in_the_end(monkeypatch, norms, floors, reason):
+    """Further runs come first; what they leave is success where rounding of the user's matrices explains it."""
+    found, tightened = confirmed_with(monkeypatch, norms, floors)
+    assert found is reason
+    assert len(tightened) == 2
+    assert max(tightened) < 1e-8
