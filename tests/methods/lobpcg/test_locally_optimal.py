@@ -403,6 +403,15 @@ def test_a_probe_sees_what_lies_between_the_pairs():
     assert search.look(Slack(1e-8, 1e-8))
 
 
+@pytest.mark.parametrize(("found", "missed"), [([0, 2], True), ([0, 1], False)])
+def test_a_probe_goes_on_while_its_error_reaches_above_the_pairs(found, missed):
+    """Of 0, −1, −4, −9, …, what was missed shows late: at first the best value of the complement is far below."""
+    products = Products(Pencil(np.diag(-(np.arange(100.0) ** 2)), None))
+    search = Lobpcg(Setup(products, Target.LARGEST, 2, np.random.default_rng(0)), block=2)
+    search.launch(np.eye(100)[:, found])
+    assert search.look(Slack(1e-8, 1e-8)) is missed
+
+
 @pytest.mark.parametrize(("found", "missed"), [([0, 2], True), ([1, 2], True), ([0, 1], False)])
 def test_a_space_without_room_for_a_probe_is_seen_at_once(found, missed):
     """Of 10, 8, 5, 1, 0, one missing pair is enough to go on from the best ones."""
