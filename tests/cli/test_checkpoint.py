@@ -87,6 +87,16 @@ class TestResume:
         for name in ("eigenvalues", "residuals", "counts", "steps", "asked", "files"):
             assert one[name] == other[name], name
 
+    @pytest.mark.parametrize(
+        "words", [["-o", "modes.npz"], ["--checkpoint", "run.ckpt"]], ids=["solution", "checkpoint"]
+    )
+    def test_a_time_limit_leaves_the_tolerance_as_it_was(self, here, capsys, words):
+        """What is resumed with a limit meets the tolerance that was asked for at first, not the default."""
+        options = ("-k", 1, "--method", "power", "--tol", 1e-11, "--max-steps", 2)
+        solved(capsys, "K.mtx", "M.mtx", *options, *words, code=1)
+        again = self.resumed(capsys, words[1], "K.mtx", "M.mtx", "--max-seconds", 50, "--max-steps", 100_000)
+        assert again["residuals"][0] <= again["asked"]["tol"] == 1e-11
+
     def test_refused(self, here, capsys):
         solved(capsys, "K.mtx", "M.mtx", "-k", 2, "--checkpoint", "run.ckpt")
         said = refused(capsys, "resume", "run.ckpt")
