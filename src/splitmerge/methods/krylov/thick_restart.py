@@ -21,13 +21,10 @@ from .ritz_pair import RitzPair
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
 # less than to orthogonalise.
 EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
-
 # Columns of the basis for each vector of a start whose residuals have as many directions.
 START_ROOM = 4
-
 # From a random vector, the first Rayleigh–Ritz projection is made after this many products, unless n is small.
 FIRST_CHECK_PRODUCTS, SMALL_N = 8, 200
-
 # A projection costs as much as this many products of a matrix of size 256, of several pairs of size 512; for others in
 # proportion to n⁻², for sparse matrices of size 1000 to n⁻¹, and never more than the last.
 CHECK_COST_ONE, CHECK_COST_SEVERAL, CHECK_COST_SPARSE, MAX_CHECK_COST = 3, 8, 8, 8
@@ -38,6 +35,8 @@ MAX_IDLE, MAX_UNSETTLED_STEPS = 50, 500
 # Projections without a tenth less error after which the search is given up: eight digits at that rate would take about
 # the default limit of steps.
 MAX_STAGNATING = 500
+# Products with B of inner solves that count as one product of the search.
+INNER_PRODUCTS = 5
 # A space of up to this many dimensions is searched as a whole after this multiple of them in products without that.
 WHOLE_N, WHOLE_PRODUCTS = 1000, 10
 
@@ -288,9 +287,10 @@ class ThickRestart(SubspaceIteration):
 
     @property
     def given_up(self) -> bool:
-        """Have enough products or projections been made in vain?"""
-        stagnating = self.advances - self.best[1] > MAX_STAGNATING
-        return self.basis.products >= self.max_products or self.idle > MAX_IDLE or stagnating
+        """Have enough products or projections been made in vain, those of inner solves included?"""
+        stagnating = self.advances - self.best[1] > MAX_STAGNATING or self.idle > MAX_IDLE
+        made = max(self.basis.products, self.products.counts.B_products / INNER_PRODUCTS)
+        return made >= self.max_products or stagnating
 
     def gaps(self, count: int) -> Array:
         """How far the first `count` values are from where others may be, if none that is more wanted was missed.
