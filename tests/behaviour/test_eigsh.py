@@ -527,3 +527,15 @@ def test_next_to_a_shift_of_an_everyday_pair_residuals_are_as_small_as_scipys(si
     ours, theirs = (np.linalg.norm(A @ X - B @ X * w, axis=0).max() / np.linalg.norm(B @ X) for X in (V, U))
     assert ours <= (10 * theirs if tol == 0 else 1e-8 * np.abs(w).max())
     np.testing.assert_allclose(V.T @ (B @ V), np.eye(6), atol=1e-11)
+
+
+@pytest.mark.parametrize("n", [2, 6, 300])
+def test_every_end_next_to_a_shift_where_the_inverse_is_a_reflection(n):
+    """A random vector and its solve are added for a start; of one norm they would leave out half of the space."""
+    half = n // 2
+    A = np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(half))
+    B = np.kron([[4.0, 1.0], [1.0, 4.0]], np.eye(half)) / 6
+    for seed in range(8):
+        for which, expected in (("SA", -2.0), ("LA", 1.2)):
+            w, _ = sm.eigsh(A, 1, B, sigma=0.0, which=which, OPinv=aslinearoperator(A), tol=1e-7, rng=seed)
+            assert w[0] == pytest.approx(expected)

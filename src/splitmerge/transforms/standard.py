@@ -13,6 +13,9 @@ from ..solvers.conjugate_gradient import roughly_solved
 from ..sparse_direct.diagonal import DiagonalFactor
 from ..typing import Array
 
+# The norm of what is added to a random vector of norm 1.
+ADDED_NORM = 0.618
+
 
 class Whitened:
     """y = U x for B = UᴴU (or B the identity): T = U⁻ᴴAU⁻¹, Hermitian in the Euclidean inner product.
@@ -138,15 +141,15 @@ class BInner:
 
 
 def added(Y: Array, Z: Array, W: Array, D: Array) -> tuple[Array, Array]:
-    """Columns Y and ±W, scaled to norm 1 and added, and their duals Z and ±D; Y alone where W has no norm.
+    """Columns Y of norm 1 and ±W of another norm, added, and their duals Z and ±D; Y alone where W has no norm.
 
-    The sign is that with which they do not cancel.
+    The sign is that with which they do not cancel. Of one norm, a reflection W of Y would leave nothing of some parts.
     """
     a, b = column_dots(Z, Y), column_dots(D, W)
     if not ((a > 0) & (a < np.inf) & (b > 0) & (b < np.inf)).all():
         return Y, Z
     a, b = (1 / np.sqrt(squares).astype(Y.dtype) for squares in (a, b))
-    b = np.where(column_dots(Z, W) < 0, -b, b)
+    b = np.where(column_dots(Z, W) < 0, -ADDED_NORM * b, ADDED_NORM * b).astype(Y.dtype)
     return np.asfortranarray(a * Y + b * W), np.asfortranarray(a * Z + b * D)
 
 
