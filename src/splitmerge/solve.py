@@ -186,7 +186,7 @@ def _pencil(mended: Mended, problem: Problem) -> Pencil:
 
 
 def _is_condensable(problem: Problem, pencil: Pencil) -> bool:
-    """Has a search failed that nobody else watches, for finite eigenvalues beside rows without mass?"""
+    """May rows without mass be condensed after a failed search that the user neither limits nor watches?"""
     if problem.method is not None or problem.iterates or problem.checkpoint is not None or problem.b_policy != "error":
         return False
     if pencil.B is None or not pencil.has_entries or pencil.n > FALLBACK_N:

@@ -66,7 +66,7 @@ def checked(
 ) -> Checked | None:
     """What the residuals amount to; None unless all are within the tolerance or at the level of rounding.
 
-    `scales` are the 1-norms of A and B in each system of coordinates, and products are off by so many `units`.
+    `scales` are the 1-norms of A and B in each system of coordinates, and `units` the units of rounding of products.
     """
     pairs = zip(found.norms, scales, strict=True)
     levels = [levels_of(found.values, found.errors, norms, pair, EPS, sigma, units) for norms, pair in pairs]

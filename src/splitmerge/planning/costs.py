@@ -163,7 +163,7 @@ def fallback_products(pencil: Pencil, k: int) -> float:
 
 
 def with_solves(products: float, pencil: Pencil, k: int, seconds: float) -> float:
-    """As many products with a solve of so many seconds each as cost what these cost without."""
+    """The number of products with a solve of this many seconds each that cost what these cost without."""
     if math.isinf(products) or seconds == 0:
         return products
     product = _product_seconds(pencil, k)

@@ -44,7 +44,7 @@ class InverseSearch:
         room = min(self.room + (k + MAX_FURTHER) * (MAX_PASSES - 1), n - 1)
         self.process = Process(factor.solve, random_vector(n, pair.A.dtype, rng), room, dual)
         self.course = Course(tol, Spectrum(inverse=True, sigma=sigma))
-        # 1/|λ − σ| of the locked pairs, in descending order
+        # 1/|λ − σ| of the locked pairs, in the order of their columns
         self.locked: list[float] = []
         # 1/(λ − σ) of the pairs of the present pass that are sought, and their coefficients
         self.found: tuple[Array, Array] = np.zeros(0), np.zeros((0, 0))
