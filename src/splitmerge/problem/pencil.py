@@ -125,7 +125,7 @@ class Pencil:
 
     @cached_property
     def typical(self) -> float:
-        """The median of the diagonal of A relative to that of B, over rows with both: the size of most eigenvalues."""
+        """The size of most eigenvalues, about, as the median of the diagonal of A relative to that of B tells it."""
         if self.B is None or not self.has_entries:
             return self.A.size if self.B is None else self.A.size / self.B.size
         return typical_ratio(self.A.diagonal().real, self.B.diagonal().real)
