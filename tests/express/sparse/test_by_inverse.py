@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from splitmerge.express.sparse import by_inverse as module
+from splitmerge.express.sparse.search import window_beyond
 from splitmerge.linalg.rounding import by_distance
 
 SHORTCUT = sys.modules["splitmerge.express.shortcut"]
@@ -322,3 +323,22 @@ def test_bounds_hold_for_masses_of_any_size(tol, mass, taken):
         assert (errors <= solution.error_bounds + 1e-15 / mass).all()
         size = np.abs(solution.eigenvalues) * np.maximum(solution.residuals, 1e-13)
         assert (solution.error_bounds <= 10 * size + 1e-12 / mass).all()
+
+
+@pytest.mark.parametrize("mass", [4.0**-10, 4.0**10])
+def test_what_rounding_of_a_count_allows_does_not_depend_on_the_unit_of_mass(mass, monkeypatch, taken):
+    """It is compared with the norms of the matrices that are factorised."""
+    A, *_ = plate(20)
+    windows = []
+
+    def watched(*arguments):
+        windows.append(window_beyond(*arguments))
+        return windows[-1]
+
+    monkeypatch.setattr(module, "window_beyond", watched)
+    for unit in (1.0, mass):
+        sm.solve(A, sp.csr_array(unit * sp.eye_array(400)), k=3, which="smallest", rng=0)
+        assert taken[-1] is not None
+    first, last = windows[0], windows[-1]
+    assert last.reach * mass == pytest.approx(first.reach, rel=1e-6)
+    assert last.growth == pytest.approx(first.growth, rel=1e-3)

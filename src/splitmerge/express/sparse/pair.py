@@ -58,9 +58,13 @@ class SparsePair(NamedTuple):
         return max(ROUNDING_UNITS, longest / TERMS_PER_UNIT_SPARSE)
 
     def scales(self) -> list[tuple[float, float]]:
-        """The 1-norms of A and B, and of DAD and DBD where they are scaled."""
-        pairs = [(self.A, self.B)] + ([(self.DAD, self.DBD)] if self.measured else [])
-        return [(_norm(M), 1.0 if N is None else _norm(N)) for M, N in pairs]
+        """The 1-norms of A and B, and of DAD and DBD where residuals are measured for these, too."""
+        given = _norm(self.A), 1.0 if self.B is None else _norm(self.B)
+        return [given, self.factored_scale()] if self.measured else [given]
+
+    def factored_scale(self) -> tuple[float, float]:
+        """The 1-norms of DAD and DBD, which are factorised."""
+        return _norm(self.DAD), 1.0 if self.DBD is None else _norm(self.DBD)
 
     def shifted(self, sigma: float) -> Any:
         """D(A − σB)D."""

@@ -158,6 +158,9 @@ def window_beyond(search: InverseSearch, values: list[float], deltas: list[float
     """
     distances = [abs(value - search.sigma) for value in values]
     last = max(distances)
+    A_norm, B_norm = search.pair.factored_scale()
+    # in the coordinates of the factors, in which the longest vector is known
+    scale = scale._replace(A_norm=A_norm, B_norm=B_norm)
     rounding = resolution_of(scale, search.pair.longest, max(map(abs, values)))
     margin = GAP_FRACTION * min(search.gap(last), last)
     reach = last + margin
