@@ -207,3 +207,53 @@ def test_small_eigenvalues_beside_rows_with_nearly_no_mass(decades, dense):
             expected = np.sort(np.abs(every - centre))[:k]
             wrong = np.abs(np.sort(np.abs(solution.eigenvalues - centre)) - expected).max()
             assert solution.verdict == "unchecked" or wrong < 1e-6
+
+
+def chain(stiffness, masses):
+    """A free chain: masses, and springs between them."""
+    A = np.zeros((len(masses), len(masses)))
+    for i, s in enumerate(stiffness):
+        A[i : i + 2, i : i + 2] += s * np.array([[1, -1], [-1, 1]])
+    return A, np.asarray(masses)
+
+
+def ill_conditioned_chain(n, kappa, seed):
+    """A free chain, whose A is singular, and a full B with κ(B) = `kappa`."""
+    rng = np.random.default_rng(seed)
+    A, _ = chain(10.0 ** rng.uniform(-3, 3, n - 1), np.ones(n))
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    B = (Q * np.geomspace(1 / kappa, 1, n)) @ Q.T
+    return A, (B + B.T) / 2
+
+
+@pytest.mark.parametrize("which", ["ends", "both_ends", "magnitude", "smallest", "largest"])
+@pytest.mark.parametrize(("n", "k"), [(3, 2), (12, 11), (30, 6), (30, 29), (60, 10)])
+def test_the_small_end_beside_the_large_one(n, k, which):
+    """What LAPACK leaves of the small ones has residuals of eps λmax, a million times what rounding of A and B allows.
+
+    Those of both ends gave up for n = 30 and 60.
+    """
+    for kappa in (1e4, 1e6, 1e8):
+        A, B = ill_conditioned_chain(n, kappa, n + k)
+        solution = sm.solve(A, B, k, which=which, rng=0)
+        U, values = solution.eigenvectors, solution.eigenvalues
+        norms = np.linalg.norm(A @ U - B @ U * values, axis=0)
+        rounding = 2 * n * 2.2e-16 * (np.linalg.norm(A, 1) + abs(values) * np.linalg.norm(B, 1))
+        tolerated = 1e-8 * abs(values) * np.linalg.norm(B @ U, axis=0)
+        assert (norms <= np.maximum(tolerated, rounding * np.linalg.norm(U, axis=0))).all()
+        np.testing.assert_allclose(U.T @ B @ U, np.eye(k), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 79, 218, 229])
+@pytest.mark.parametrize(("k", "which"), [(11, "LM"), (10, "BE"), (9, "LM"), (6, "SA")])
+def test_eigsh_of_masses_over_twelve_decades(k, which, seed):
+    """LAPACK has the small ones to eps λmax, and the iteration that followed left out one of them."""
+    n, rng = 12, np.random.default_rng(seed)
+    stiffness, masses = 10.0 ** rng.uniform(-6, 6, n - 1), np.geomspace(1e-12, 1, n)
+    values, _ = sm.eigsh(chain(stiffness, masses)[0], k, np.diag(masses), which=which)
+    # singular values of a factor, as rounding of the product would hide the small ones
+    F = np.sqrt(stiffness)[:, None] * np.diff(np.eye(n), axis=0) / np.sqrt(masses)
+    every = np.r_[0.0, np.sort(scipy.linalg.svdvals(F)) ** 2]
+    low = {"LM": 0, "BE": k // 2, "SA": k}[which]
+    wanted = np.r_[every[:low], every[n - k + low :]]
+    assert (np.abs(values - wanted) <= np.maximum(1e-3 * wanted, 1e-6)).all()

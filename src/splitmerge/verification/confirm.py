@@ -67,6 +67,8 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         reason = run.until_end(again)
         last = excess
     assert tol is not None
+    if pairs.excess(tol, lenient=True) > 1:
+        pairs = sharpened(setup, pairs, tol, last=True)
     if pairs.excess(tol, lenient=True) <= 1:
         return _success(pairs, tol), pairs
     return Reason.UNCONFIRMED, pairs

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import get_lapack_funcs
 
-from ..linalg.reductions import column_dots, gram
+from ..linalg.reductions import column_dots, column_norms, gram
 from ..methods.setup import Setup
 from ..problem.operator import Operator, scaled_rows_and_columns
 from ..sparse_direct.backends.superlu import pivoted_lu
@@ -27,36 +27,33 @@ STEPS, MAX_OPERATIONS = 6, 1e9
 MAX_OVERLAP = 1e-6
 
 
-def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
+def sharpened(setup: Setup, pairs: Pairs, tol: float, *, last: bool = False) -> Pairs:
     """The pairs, with those replaced whose residuals in the user's coordinates miss `tol` and rounding of A and B.
 
-    As long as others of the equilibrated pair are above rounding, an iteration may improve them all.
+    As long as some are above rounding in the equilibrated coordinates, too, an iteration may improve them all; after
+    the `last` one, those that miss it in any coordinates are replaced.
     """
     products, pencil = setup.given_pair, setup.given_pair.pencil
-    allowed = np.maximum(tol * pairs.sizes[0], pairs.floors[0])
-    missed = pairs.norms[0] > allowed
-    poor = np.flatnonzero(missed)
-    if poor.size == 0 or pencil.scaling is None or not pencil.has_entries:
+    allowed = np.maximum(tol * pairs.sizes, pairs.floors)
+    missed = pairs.norms > allowed
+    poor = np.flatnonzero(missed.any(axis=0) if last else missed[0])
+    if poor.size == 0 or pencil.B is None or not pencil.has_entries:
         return pairs
-    if (pairs.norms[-1] > pairs.floors[-1])[missed].any():
+    if not last and (pencil.scaling is None or (pairs.norms[-1] > pairs.floors[-1])[poor].any()):
         return pairs
     if pencil.dense and poor.size * products.n**3 > MAX_OPERATIONS:
         return pairs
-    assert pencil.B is not None
-    d = pencil.scaling.astype(np.float64)[:, None]
+    d = np.ones((products.n, 1)) if pencil.scaling is None else pencil.scaling.astype(np.float64)[:, None]
     with np.errstate(all="ignore"):
-        X = _iterated(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]), d * pairs.vectors, poor) / d
-        X /= np.sqrt(column_dots(X, products.monitoring.B_in_double(X)))
-    overlaps = gram(X, products.monitoring.B_in_double(X)) - np.eye(X.shape[1])
-    if not np.abs(overlaps).max() <= MAX_OVERLAP:
-        # two have become one, or a vector has overflowed
+        user = _UserPair.of(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]))
+        X = user.iterated(d * pairs.vectors, poor) / d
+    if not np.isfinite(X).all():
         return pairs
-    better = measured_columns(products, X - X @ (overlaps / 2), setup.inverse)
+    better = measured_columns(products, X, setup.inverse)
     better.floors, better.gaps, better.spare = pairs.floors, pairs.gaps, pairs.spare
     better.projected, better.order = pairs.projected, pairs.order
     # together or not at all, as they are orthogonal to each other
-    limits = np.maximum(allowed, pairs.norms[0]), np.maximum(pairs.floors[-1], pairs.norms[-1])
-    worse = (better.norms[0] > limits[0]) | (better.norms[-1] > limits[1])
+    worse = better.norms > np.maximum(allowed, pairs.norms)
     # Rayleigh quotient iteration may converge to an eigenvalue far away
     moved = np.abs(better.values - pairs.values) > pairs.deltas + better.deltas
     if worse.any() or moved.any():
@@ -65,31 +62,82 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float) -> Pairs:
     return better.ordered(lambda _: rank)
 
 
+class _UserPair(NamedTuple):
+    """A and B in the user's coordinates, and their 1-norms."""
+
+    A: Any
+    B: Any
+    A_norm: float
+    B_norm: float
+
+    @classmethod
+    def of(cls, A: Any, B: Any) -> _UserPair:
+        """The pair with its norms."""
+        return cls(A, B, float(abs(A).sum(axis=0).max()), float(abs(B).sum(axis=0).max()))
+
+    def iterated(self, X: Array, poor: Array) -> Array:
+        """The columns X, B-orthonormal, those that are `poor` after Rayleigh quotient iteration."""
+        X = X / np.sqrt(column_dots(X, self.B @ X))
+        settled = np.ones(X.shape[1], dtype=bool)
+        settled[poor] = False
+        for i in poor.tolist():
+            X[:, i] = self._column(X[:, i], X[:, settled])
+            settled[i] = True
+        return self.orthonormal(X)
+
+    def orthonormal(self, X: Array) -> Array:
+        """The columns without what they have of each other, as far as that does not spoil them; NaN if two are one."""
+        X = X / np.sqrt(column_dots(X, self.B @ X))
+        overlaps = gram(X, self.B @ X) - np.eye(X.shape[1])
+        if not np.abs(overlaps).max() <= MAX_OVERLAP:
+            return np.full_like(X, math.nan)
+        values, lengths = column_dots(X, self.A @ X), column_norms(X)
+        for i, value in enumerate(values.tolist()):
+            overlaps[~self._is_harmless(overlaps[:, i] / lengths[i], X, values, value), i] = 0.0
+        return np.asarray(X - X @ (overlaps / 2))
+
+    def _column(self, x: Array, known: Array) -> Array:
+        """x after Rayleigh quotient iteration, in the complement of those of the `known` columns that are near.
+
+        In the last step only rounding is removed, as the columns may be less accurate than x.
+        """
+        values, eps = column_dots(known, self.A @ known), np.finfo(float).eps
+        rounding = eps * self.B_norm * column_norms(known)
+        for step in range(STEPS):
+            value = float((x.conj() @ (self.A @ x)).real)
+            solve = self._solve_next_to(value, float((x.conj() @ x).real))
+            if solve is None:
+                break
+            y = solve(self.B @ x)
+            products = known.conj().T @ (self.B @ y)
+            multiples = rounding if step < STEPS - 1 else products / np.linalg.norm(y)
+            y = y - known @ np.where(self._is_harmless(multiples, known, values, value), products, 0.0)
+            x = y / math.sqrt(float((y.conj() @ (self.B @ y)).real))
+        return x
+
+    def _solve_next_to(self, value: float, square: float) -> Callable[[Array], Array] | None:
+        """Solves with A − value B, or where that is singular, next to it, by what rounding moves xᴴAx with ‖x‖²."""
+        for shift in (value, value + math.copysign(self.A_norm * square * np.finfo(float).eps, value)):
+            K = self.A - shift * self.B
+            solve = _sparse_solve(K) if sp.issparse(K) else _dense_solve(K)
+            if solve is not None:
+                return solve
+        return None
+
+    def _is_harmless(self, multiples: Array, X: Array, values: Array, value: float) -> Array:
+        """May these multiples of the columns be added to a vector of norm 1 with this value?
+
+        That of x adds |λ − value|‖Bx‖ times itself to the residual, where rounding allows eps (‖A‖ + |value|‖B‖).
+        """
+        added = np.abs(multiples) * np.abs(values - value) * column_norms(self.B @ X)
+        return np.asarray(added <= np.finfo(float).eps * (self.A_norm + abs(value) * self.B_norm))
+
+
 def _user_matrix(M: Operator, d: Array) -> Any:
     """The entries before they were equilibrated, in the same units, in double precision."""
     if M.kind == "sparse":
         return sp.csc_array(scaled_rows_and_columns(M.matrix, 1 / d))
     return M.matrix / d / d[:, None]
-
-
-def _iterated(A: Any, B: Any, X: Array, poor: Array) -> Array:
-    """The columns X, those that are `poor` after Rayleigh quotient iteration in the complement of the others."""
-    X = X / np.sqrt(column_dots(X, B @ X))
-    settled = np.setdiff1d(np.arange(X.shape[1]), poor).tolist()
-    for i in poor.tolist():
-        x, known = X[:, i], X[:, settled]
-        for _ in range(STEPS):
-            value = float((x.conj() @ (A @ x)).real)
-            K = A - value * B
-            solve = _sparse_solve(K) if sp.issparse(K) else _dense_solve(K)
-            if solve is None:
-                break
-            y = solve(B @ x)
-            y = y - known @ (known.conj().T @ (B @ y))
-            x = y / math.sqrt(float((y.conj() @ (B @ y)).real))
-        X[:, i] = x
-        settled.append(i)
-    return X
 
 
 def _sparse_solve(K: Any) -> Callable[[Array], Array] | None:
