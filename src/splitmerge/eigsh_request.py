@@ -81,9 +81,13 @@ class Request:
         """The k pairs in any order, by LAPACK where nothing is said about how to iterate and it is the faster one."""
         if self.OPinv is not None and adapt(self.A, "A").size == 0:
             return self.by_OPinv()
-        lapack = self.unsaid and prefers_lapack(self.n, self.k, dense=False, subset=False)
-        if lapack and self.stands(*(found := self.by_lapack())).all():
-            return found
+        if self.unsaid and prefers_lapack(self.n, self.k, dense=False, subset=False):
+            found = self.by_lapack()
+            if self.stands(*found).all():
+                return found
+            if self.wanted:
+                with suppress(ArpackNoConvergence):
+                    return self.improved()
         quick = self.quickly()
         if quick is not None:
             return quick
