@@ -64,6 +64,18 @@ def test_low_rank_is_exact_on_identity_plus_low_rank(n: int, seed: int, dtype: t
     np.testing.assert_allclose(p.conj().T @ p, B, atol=1e-11)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_low_rank_of_a_matrix_that_is_singular_to_rounding(seed: int) -> None:
+    """Lanczos then finds values of either sign next to zero, and the others have no mean."""
+    rng = np.random.default_rng(seed)
+    F = rng.standard_normal((30, 5))
+    P = sm.LowRank(rank=10).prepare(sm.Pencil(np.eye(30), F @ F.T))
+    x = rng.standard_normal(30)
+    for action in (P.apply, P.solve, P.solve_adjoint, P.gram_solve):
+        assert np.isfinite(action(x)).all()
+    assert x @ P.gram_solve(x) > 0
+
+
 @few
 @given(pairs(sparse=True, max_kappa=1e2))
 def test_transform_domain_has_the_same_eigenvalues(pair: Pair) -> None:

@@ -41,7 +41,9 @@ class LowRank(Preconditioner):
         # trace(D^-½ B D^-½) = n
         rest = pencil.n - count
         mean = (pencil.n - float(values.sum())) / rest if rest else 1.0
-        return _LowRank(root, V, values, max(mean, float(values.min()) * pencil.eps**0.5))
+        # for an ill-conditioned B rounding may leave neither the small ones nor the mean positive
+        least = float(values.max()) * pencil.eps
+        return _LowRank(root, V, np.maximum(values, least), max(mean, least))
 
 
 class _LowRank(Factored):
