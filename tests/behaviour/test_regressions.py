@@ -326,9 +326,8 @@ def test_runs_that_do_not_help_are_not_repeated():
     B = (Q * np.geomspace(1, 1e4, n)) @ Q.T
     X = rng.standard_normal((n, n // 2))
     method = sm.Accelerated(inner=sm.ConjugateGradient(tol=0.1))
-    with pytest.raises(sm.NotConverged) as error:
-        sm.solve(X @ X.T, (B + B.T) / 2, n // 2, which="ends", method=method, rng=0, max_steps=300)
-    assert error.value.solution.counts.A_products <= 3 * n
+    solution = sm.solve(X @ X.T, (B + B.T) / 2, n // 2, which="ends", method=method, rng=0, max_steps=300)
+    assert solution.counts.A_products <= 3 * n
 
 
 def test_a_search_that_rounding_hinders_ends_in_the_whole_space():

@@ -70,7 +70,7 @@ def confirmed_with(monkeypatch, norms, floors):
     )
     setup = SimpleNamespace(inverse=None, products=SimpleNamespace(n=9))
     monkeypatch.setattr(confirm, "pairs_of", lambda *_: pairs)
-    monkeypatch.setattr(confirm, "sharpened", lambda setup, pairs, tol: pairs)
+    monkeypatch.setattr(confirm, "sharpened", lambda setup, pairs, tol, **_: pairs)
     return confirmed(run, setup, Reason.RESIDUAL)[0], tightened
 
 

@@ -9,7 +9,7 @@ from pairs import pair_of
 from splitmerge.problem.operator import dense_operator, sparse_operator
 from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
-from splitmerge.verification.graded import _iterated, _user_matrix
+from splitmerge.verification.graded import _user_matrix, _UserPair
 from splitmerge.verification.projection import images_of, rayleigh_ritz, swapped_ritz
 
 N, K = 30, 4
@@ -63,7 +63,7 @@ def test_inverse_iteration_stays_orthogonal_to_complex_vectors():
     A, B = pair(complex)
     X = scipy.linalg.eigh(A, B)[1][:, :3]
     X[:, 2] = X[:, 0] + 0.1 * X[:, 2]
-    found = _iterated(A, B, X, np.array([2]))
+    found = _UserPair.of(A, B).iterated(X, np.array([2]))
     np.testing.assert_allclose(found[:, :2].conj().T @ B @ found[:, 2], 0, atol=1e-12)
 
 

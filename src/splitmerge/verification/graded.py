@@ -17,6 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from ..linalg.reductions import column_dots, column_norms, gram
 from ..methods.setup import Setup
 from ..problem.operator import Operator, scaled_rows_and_columns
+from ..problem.pencil import Pencil
 from ..sparse_direct.backends.superlu import pivoted_lu
 from ..typing import Array
 from .residuals import Pairs, measured_columns
@@ -35,14 +36,10 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float, *, last: bool = False) -> 
     """
     products, pencil = setup.given_pair, setup.given_pair.pencil
     allowed = np.maximum(tol * pairs.sizes, pairs.floors)
-    missed = pairs.norms > allowed
-    poor = np.flatnonzero(missed.any(axis=0) if last else missed[0])
-    if poor.size == 0 or pencil.B is None or not pencil.has_entries:
+    poor = _poor(pencil, pairs, allowed, last=last)
+    if poor.size == 0:
         return pairs
-    if not last and (pencil.scaling is None or (pairs.norms[-1] > pairs.floors[-1])[poor].any()):
-        return pairs
-    if pencil.dense and poor.size * products.n**3 > MAX_OPERATIONS:
-        return pairs
+    assert pencil.B is not None
     d = np.ones((products.n, 1)) if pencil.scaling is None else pencil.scaling.astype(np.float64)[:, None]
     with np.errstate(all="ignore"):
         user = _UserPair.of(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]))
@@ -60,6 +57,18 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float, *, last: bool = False) -> 
         return pairs
     rank = np.argsort(np.argsort(pairs.values))
     return better.ordered(lambda _: rank)
+
+
+def _poor(pencil: Pencil, pairs: Pairs, allowed: Array, *, last: bool) -> Array:
+    """The places of the pairs to be replaced; none where that cannot be done, costs too much or is too early."""
+    nothing = np.zeros(0, dtype=int)
+    if pencil.B is None or not pencil.has_entries:
+        return nothing
+    missed = pairs.norms > allowed
+    poor = np.flatnonzero(missed.any(axis=0) if last else missed[0])
+    early = pencil.scaling is None or bool((pairs.norms[-1] > pairs.floors[-1])[poor].any())
+    costly = pencil.dense and poor.size * pencil.n**3 > MAX_OPERATIONS
+    return nothing if costly or (early and not last) else poor
 
 
 class _UserPair(NamedTuple):
