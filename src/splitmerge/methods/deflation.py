@@ -53,7 +53,7 @@ class Ended(NamedTuple):
 class Deflation(Iteration):
     """Finds pair after pair, and starts again where the survey shows that a larger eigenvalue was passed over."""
 
-    retry = Retry(attempts=3, angles=False)
+    retry = Retry(attempts=3)
 
     def __init__(self, method: StepMethod, setup: Setup) -> None:
         assert setup.survey is not None

@@ -16,12 +16,11 @@ from .rules import Check, Rule
 class Retry(NamedTuple):
     """How verification treats recomputed residuals that miss the tolerance.
 
-    `attempts` more runs are made, each to a tighter tolerance. `angles` says whether a run that met a rule on angles is
-    held to the tolerance as well, and `slack` by which factor rounding may exceed what A and B allow.
+    `attempts` more runs are made, each to a tighter tolerance. `slack` says by which factor rounding may exceed what A
+    and B allow.
     """
 
     attempts: int = 5
-    angles: bool = True
     slack: float = 1.0
 
 

@@ -237,7 +237,8 @@ class _Both(Rule):
             first, second = left(state), right(state)
             if first is None or second is None:
                 return None
-            return second if second.converged else first
+            # residuals are held to their tolerance, angles are not
+            return second if second.converged and first is not Reason.RESIDUAL else first
 
         return check
 

@@ -40,7 +40,7 @@ def confirmed_from(run: Run, setup: Setup, X: Array) -> tuple[Reason, Pairs]:
 
 
 def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
-    """The pairs and why their run ended; a run that ended with success is held to its tolerance.
+    """The pairs and why their run ended; one that ended with residuals below its tolerance is held to that.
 
     The residuals that an iteration monitors rest on recurrences, which rounding separates from A and B, and may be
     relative to a shifted eigenvalue.
@@ -50,8 +50,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     enough = 2 * _work(run) + RETRY_PRODUCTS * setup.products.n
     for attempt in range(retry.attempts + 1):
         pairs = pairs_of(run, setup)
-        held = reason.converged and (retry.angles or reason is not Reason.ANGLE)
-        if tol is None or not held:
+        if tol is None or not reason.converged or reason is Reason.ANGLE:
             return reason, pairs
         pairs.floors *= retry.slack
         pairs, excess = _improved(setup, pairs, tol)

@@ -68,7 +68,7 @@ class SearchCorrector:
 class MixedPrecision(Iteration):
     """One pair: thick-restart Lanczos in single precision, then polishing steps in double."""
 
-    retry = Retry(attempts=0, angles=False)
+    retry = Retry(attempts=0)
 
     def __init__(self, setup: Setup, max_basis: int | None) -> None:
         assert setup.single is not None

@@ -39,7 +39,7 @@ class DeflatedFactor(NamedTuple):
 class NearStart(Iteration):
     """One pair: polishing steps from a given vector."""
 
-    retry = Retry(attempts=0, angles=False)
+    retry = Retry(attempts=0)
 
     def __init__(self, setup: Setup) -> None:
         assert setup.deflated is not None
