@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from scipy.sparse.linalg import ArpackNoConvergence, aslinearoperator
 
 from .errors import NotConverged, NotPositiveDefinite
-from .express.sparse.by_inverse import by_inverse
+from .express.shortcut import of_sparse
 from .linalg.rounding import by_distance
 from .methods.krylov.accelerated import Accelerated
 from .methods.setup import Setup
@@ -85,14 +85,10 @@ class Request:
             found = self.by_lapack()
             if self.stands(*found).all():
                 return found
-            if self.wanted:
-                with suppress(ArpackNoConvergence):
-                    return self.improved()
-        quick = self.quickly()
-        if quick is not None:
-            return quick
+            if (improved := self.improved()) is not None:
+                return improved
         try:
-            return self.searched()
+            return self.quickly() or self.searched()
         except ArpackNoConvergence:
             if not self.can_fall_back:
                 raise
@@ -104,21 +100,17 @@ class Request:
         return not [asked for asked in (self.maxiter, self.Minv, self.OPinv) if asked is not None]
 
     def quickly(self) -> tuple[Array, Array] | None:
-        """The smallest of sparse pairs, or those next to a shift, by the short way of `solve`, if it takes them."""
-        sigma, which = self.wanted.get("sigma"), self.wanted.get("which", "largest")
-        iterates = self.ncv is not None or self.v0 is not None or not self.unsaid
-        if iterates or not issparse(self.A) or (sigma is None and which != "smallest"):
+        """The pairs at an end of a sparse spectrum, or next to a shift, if the short way of `solve` takes them."""
+        if not (self.unsaid and self.ncv is None and self.v0 is None and self.wanted and issparse(self.A)):
             return None
+        which, sigma = self.wanted.get("which", "largest"), self.wanted.get("sigma")
         asked = {"A": self.A, "B": self.M, "k": self.k, "which": which, "tol": self.tolerance, "certify": False}
-        found = by_inverse(asked, sigma, self.rng, time.perf_counter())
+        found = of_sparse(asked, sigma, self.rng, time.perf_counter())
         return None if found is None else (found.eigenvalues, found.eigenvectors)
 
     def followed(self) -> tuple[Array, Array]:
         """The pairs where a search has failed: by `solve`, or by LAPACK as well as its reduction lets them be."""
-        if self.wanted:
-            with suppress(ArpackNoConvergence):
-                return self.improved()
-        return self.proved_by_lapack(ROUNDING_UNITS)
+        return self.improved() or self.proved_by_lapack(ROUNDING_UNITS)
 
     @property
     def wanted(self) -> dict[str, Any]:
@@ -129,9 +121,13 @@ class Request:
             return {"which": WHICH[self.which]}
         return {"sigma": self.sigma or 0.0} if self.known and (self.sigma is None or self.which == "LM") else {}
 
-    def improved(self) -> tuple[Array, Array]:
-        """The pairs by the default of `solve`, which improves those of LAPACK."""
-        return self.outcome(lambda: solve(self.A, self.M, self.k, **self.wanted, tol=self.tolerance, rng=self.rng))
+    def improved(self) -> tuple[Array, Array] | None:
+        """The pairs by the default of `solve`, which improves those of LAPACK; None where it fails, or cannot."""
+        with suppress(ArpackNoConvergence):
+            if self.wanted:
+                asked = {**self.wanted, "tol": self.tolerance, "rng": self.rng}
+                return self.outcome(lambda: solve(self.A, self.M, self.k, **asked))
+        return None
 
     def proved_by_lapack(self, units: float = LAPACK_UNITS) -> tuple[Array, Array]:
         """All pairs, and the wanted ones of them, if they stand."""

@@ -244,7 +244,7 @@ class Course:
             rest, stride = 0.0, products // 4
         else:
             rest = max(self.before[1], 0.0) / fallen * (products - before[0])
-            stride = min(math.ceil(STRIDE_FRACTION * min(rest, room)), products // 2)
+            stride = min(math.ceil(STRIDE_FRACTION * min(rest, room)), products // 3)
         # one more projection where the basis is nearly full
         return products + rest, min(products + max(stride, LEAST_STRIDE), max(room, products + 1))
 

@@ -39,6 +39,7 @@ from .result import (
 )
 from .search import Searched, searched
 from .sparse.by_inverse import by_inverse
+from .sparse.by_products import by_products
 from .start import is_replaced
 
 # Decisions whose figures are always the same.
@@ -64,14 +65,21 @@ def express(
         return None
     asked = {"A": A, "B": B, "k": k, "which": which, "tol": tol, "certify": bool(certify)}
     if x0 is None:
-        found = by_inverse(asked, sigma, rng, began) if sp.issparse(A) else None
-        return found or (_at_end(asked, began, rng) if sigma is None else _near(asked, sigma, began))
+        found = of_sparse(asked, sigma, rng, began) if sp.issparse(A) else None
+        if found is not None or which == "magnitude":
+            return found
+        return _at_end(asked, began, rng) if sigma is None else _near(asked, sigma, began)
     replaced = sigma is None and k == 1 and which == "largest" and is_replaced(x0, A, B)
     found = _at_end(asked, began, rng, x0) if replaced else None
     if found is not None:
         # the products with the start
         found.counts.setup = Tally(1, int(B is not None))
     return found
+
+
+def of_sparse(asked: dict[str, Any], sigma: Any, rng: Any, began: float) -> Solution | None:
+    """The solution for sparse matrices, in one basis."""
+    return by_inverse(asked, sigma, rng, began) or (None if sigma is not None else by_products(asked, rng, began))
 
 
 def _at_end(asked: dict[str, Any], began: float, rng: Any, x0: Any = None) -> Solution | None:
@@ -144,7 +152,7 @@ def _near(asked: dict[str, Any], sigma: Any, began: float) -> Solution | None:
 def _is_understood(k: Any, which: Any, tol: Any) -> bool:
     """Are these arguments right beyond doubt, for pairs at one end?"""
     usual = type(k) is int and type(tol) is float and type(which) is str
-    return usual and 0 < tol < math.inf and which in ("largest", "smallest")
+    return usual and 0 < tol < math.inf and which in ("largest", "smallest", "magnitude")
 
 
 def _are_finite(found: Found, B_norm: float) -> bool:

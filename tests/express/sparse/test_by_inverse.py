@@ -11,46 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import splitmerge as sm
+from rotated import MASSES, N, pair
 from splitmerge.express.sparse import by_inverse as module
+from splitmerge.express.sparse import completed
 from splitmerge.express.sparse.search import window_beyond
 from splitmerge.linalg.rounding import by_distance
 
 SHORTCUT = sys.modules["splitmerge.express.shortcut"]
-N = 300
-MASSES = ("identity", "lumped", "badly scaled lumped", "consistent", "badly scaled")
-
-
-def root(n, seed, masses):
-    """A sparse S with the mass S Sᵀ."""
-    rng = np.random.default_rng(seed)
-    below = np.zeros(n - 1) if "lumped" in masses or masses == "identity" else rng.uniform(-0.4, 0.4, n - 1)
-    widths = {"identity": 0.0, "lumped": 0.5, "consistent": 0.3}.get(masses, 3.0)
-    D = sp.diags_array(10 ** rng.uniform(-widths, widths, n))
-    return sp.csr_array(D @ sp.diags_array([np.ones(n), below], offsets=[0, -1]))
-
-
-def turned(values, seed):
-    """A sparse matrix with these eigenvalues: two rounds of rotations of neighbours."""
-    rng, n = np.random.default_rng(seed), len(values)
-    Q = sp.eye_array(n, format="csr")
-    for first in (0, 1):
-        i = np.arange(first, n - 1, 2)
-        angles = rng.uniform(0, np.pi, i.size)
-        diagonal, above = np.ones(n), np.zeros(n - 1)
-        diagonal[i], diagonal[i + 1], above[i] = np.cos(angles), np.cos(angles), np.sin(angles)
-        Q = sp.diags_array([diagonal, above, -above], offsets=[0, 1, -1]) @ Q
-    return Q @ sp.diags_array(rng.permutation(values)) @ Q.T
-
-
-def pair(values, masses="identity", seed=0):
-    """A sparse pair with these eigenvalues, and its B, which is None for the identity."""
-    n = len(values)
-    S, order = root(n, seed, masses), np.random.default_rng(seed).permutation(n)
-    A, B = (sp.csr_array(S @ M @ S.T) for M in (turned(values, seed), sp.eye_array(n)))
-    A, B = (sp.csr_array(M[order][:, order]) for M in ((A + A.T) / 2, (B + B.T) / 2))
-    for M in (A, B):
-        M.sort_indices()
-    return A, None if masses == "identity" else B
 
 
 def wanted(values, k, sigma):
@@ -335,7 +302,7 @@ def test_what_rounding_of_a_count_allows_does_not_depend_on_the_unit_of_mass(mas
         windows.append(window_beyond(*arguments))
         return windows[-1]
 
-    monkeypatch.setattr(module, "window_beyond", watched)
+    monkeypatch.setattr(completed, "window_beyond", watched)
     for unit in (1.0, mass):
         sm.solve(A, sp.csr_array(unit * sp.eye_array(400)), k=3, which="smallest", rng=0)
         assert taken[-1] is not None

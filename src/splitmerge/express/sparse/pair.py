@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from ...linalg import csr
 from ...linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_SPARSE
 from ...planning.costs import prefers_inverse_search
+from ...planning.decision import Decision
 from ...problem.adapt import is_full
 from ...problem.operator import safe_scaling, scaled_rows_and_columns
 from ...problem.pencil import EQUILIBRATION_RATIO, equilibration
+from ...problem.problem import Problem
 from ...problem.symmetry import tolerable
 from ...sparse_direct.backends.qdldl import QDLDL, unpivoted
 from ...sparse_direct.costs import unpivoted as usual_backend
@@ -21,6 +23,7 @@ from ...sparse_direct.fill.plane import is_surely_sparse
 from ...sparse_direct.ldl import SparseShifted
 from ...typing import Array
 from ..plain import kinds_of
+from ..result import EQUILIBRATED, wanted
 
 # The least pivot of B with a unit diagonal; other pairs are left to the pipeline.
 LEAST_PIVOT = 1e-3
@@ -57,6 +60,18 @@ class SparsePair(NamedTuple):
         longest = max(int(np.diff(M.indptr).max()) for M in (self.A, self.B) if M is not None)
         return max(ROUNDING_UNITS, longest / TERMS_PER_UNIT_SPARSE)
 
+    def images(self, V: Array) -> Array:
+        """The rows x, Bx and Ax of the columns x of V."""
+        X = np.empty((3, V.shape[1], V.shape[0]))
+        for rows, M in zip(X, (None, self.B, self.A), strict=True):
+            rows[:] = (V if M is None else M @ V).T
+        return X
+
+    def opening(self, problem: Problem) -> tuple[Decision, ...]:
+        """The first decisions that the pipeline would have taken."""
+        first = wanted(problem, self.A.shape[0], self.kinds, self.A.dtype)
+        return (first, EQUILIBRATED) if self.measured else (first,)
+
     def scales(self) -> list[tuple[float, float]]:
         """The 1-norms of A and B, and of DAD and DBD where residuals are measured for these, too."""
         given = _norm(self.A), 1.0 if self.B is None else _norm(self.B)
@@ -85,16 +100,20 @@ class SparsePair(NamedTuple):
         return factor if isinstance(factor.lu, QDLDL) else None
 
 
-def sparse_pair(A: Any, B: Any, k: int, *, near: bool) -> SparsePair | None:
-    """The pair, checked; None where the pipeline has to scale, to refuse, to factorise otherwise or to iterate."""
+def sparse_pair(A: Any, B: Any, k: int, *, near: bool, counted: bool = True) -> SparsePair | None:
+    """The pair, checked; None where the pipeline has to scale, to refuse, to factorise otherwise or to iterate.
+
+    Unless eigenvalues are to be `counted`, no factorisation need be cheap.
+    """
     kinds = kinds_of(A, B)
     if not kinds or set(kinds) != {"sparse"} or k < 1 or not prefers_inverse_search(A.shape[0], k, near=near):
         return None
     matrices = [_entries(M) for M in (A, B) if M is not None]
-    if any(M is None for M in matrices) or not _is_cheap(max(matrices, key=_stored)):
+    if any(M is None for M in matrices) or (counted and not _is_cheap(max(matrices, key=_stored))):
         return None
     a, *masses = matrices
-    return _with_masses(a, masses[0], kinds) if masses else _standard_pair(SparsePair(a, None, kinds, a, None))
+    pair = _with_masses(a, masses[0], kinds) if masses else SparsePair(a, None, kinds, a, None)
+    return _with_places(pair) if counted else pair
 
 
 def _stored(M: Any) -> int:
@@ -135,8 +154,10 @@ def _is_diagonal(b: Any) -> bool:
     return b.nnz == b.shape[0] and np.array_equal(b.indices, np.arange(b.nnz))
 
 
-def _standard_pair(pair: SparsePair) -> SparsePair | None:
-    """The pair with the places of the diagonal of DAD; None where an entry of it is not stored."""
+def _with_places(pair: SparsePair | None) -> SparsePair | None:
+    """The pair with the places of the diagonal of DAD where DBD is the identity; None where one is not stored."""
+    if pair is None or pair.DBD is not None:
+        return pair
     a = pair.DAD
     places = np.flatnonzero(a.indices == np.repeat(np.arange(a.shape[0]), np.diff(a.indptr)))
     return pair._replace(diagonal=places) if places.size == a.shape[0] else None
@@ -146,7 +167,7 @@ def _lumped_pair(pair: SparsePair) -> SparsePair | None:
     """The pair with a diagonal B, which becomes the identity."""
     D = 1 / np.sqrt(pair.B.data)
     DAD = scaled_rows_and_columns(pair.A, D)
-    return None if _moderate_size(DAD) is None else _standard_pair(pair._replace(DAD=DAD, DBD=None, D=D))
+    return None if _moderate_size(DAD) is None else pair._replace(DAD=DAD, DBD=None, D=D)
 
 
 def _consistent_pair(pair: SparsePair) -> SparsePair | None:

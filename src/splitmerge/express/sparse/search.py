@@ -1,147 +1,39 @@
-"""Shift-invert Lanczos for a plain sparse pair, in one basis: the eigenvalues nearest to σ, and their count.
+"""Lanczos for a plain sparse pair, in one basis: its most wanted eigenvalues, and every copy of them.
 
-A − σB is factorised, and so is A − τB on each side of the pairs that were found. Of a multiple eigenvalue a Krylov
-space shows one copy; where a count shows that some are missing, the search goes on in the complement of the others.
+Of a multiple eigenvalue a Krylov space shows one copy; where a count shows that some are missing, the search goes on in
+the complement of the others.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ...linalg import csr
 from ...linalg.reductions import random_vector
 from ...linalg.rounding import Scale
 from ...solvers.estimate import resolution_of
-from ...sparse_direct.ldl import SparseShifted
+from ...sparse_direct.backends.qdldl import QDLDL
 from ...typing import Array
 from ...verification.inertia import MAX_BACKWARD_ERROR
-from ..process import SAFE_FRACTION, Course, Process, Spectrum, is_hopeless, is_settled
+from ..found import Found
+from ..process import SAFE_FRACTION, Course, Process, is_hopeless, is_settled
 from .pair import SparsePair
 
-# Products of one pass at most, and how many more for each pair; those before the first projection of a pass.
-PASS_PRODUCTS, PASS_PRODUCTS_PER_PAIR, FIRST_PRODUCTS = 40, 6, 8
-# From this fraction of them on, a pass that is expected to need many more is given up.
-HOPELESS_FRACTION = 0.6
+# Products before the first projection of a pass.
+FIRST_PRODUCTS = 8
+# A pass that is nearly done may take this multiple of the products planned for.
+OVERRUN = 1.4
 # Passes for copies of multiple eigenvalues, and further pairs where the last one has no gap behind it.
 MAX_PASSES, MAX_FURTHER = 4, 6
 # A count is made at this fraction of the gap beyond the pairs.
 GAP_FRACTION = 0.1
 
 
-class InverseSearch:
-    """The eigenvalues of (A, B) nearest to σ, as those of (A − σB)⁻¹B of largest magnitude; `count` are sought."""
-
-    def __init__(
-        self, pair: SparsePair, factor: SparseShifted, sigma: float, k: int, tol: float, rng: np.random.Generator
-    ) -> None:
-        self.pair, self.factor, self.sigma, self.count, self.rng = pair, factor, sigma, k, rng
-        n = pair.A.shape[0]
-        self.room = min(PASS_PRODUCTS + PASS_PRODUCTS_PER_PAIR * k, n - 1)
-        dual = None if pair.DBD is None else csr.matvec(pair.DBD)
-        room = min(self.room + (k + MAX_FURTHER) * (MAX_PASSES - 1), n - 1)
-        self.process = Process(factor.solve, random_vector(n, pair.A.dtype, rng), room, dual)
-        self.course = Course(tol, Spectrum(inverse=True, sigma=sigma))
-        # 1/|λ − σ| of the locked pairs, in the order of their columns
-        self.locked: list[float] = []
-        # 1/(λ − σ) of the pairs of the present pass that are sought, and their coefficients
-        self.found: tuple[Array, Array] = np.zeros(0), np.zeros((0, 0))
-        # a bound on 1/|λ − σ| for the eigenvalue that follows
-        self.following = math.inf
-
-    def converge(self) -> bool:
-        """Run until the pairs sought have converged, and none that follows can be more wanted."""
-        process, course, room = self.process, self.course, min(self.room, self.process.room + len(self.process.alpha))
-        first = FIRST_PRODUCTS + (self.count if self.locked else 2 * (self.count - 1))
-        following = max(first, len(process.alpha))
-        while following <= room:
-            process.extend(following - len(process.alpha))
-            ritz = process.ritz(min(self.count + 1, len(process.alpha)), magnitude=True)
-            if ritz is None or process.exhausted or not math.isfinite(process.radius):
-                return False
-            excess = self._excess(*ritz)
-            if excess <= SAFE_FRACTION and self._settled(*ritz):
-                return True
-            made = len(process.alpha)
-            expected, following = course.expected(made, excess, room)
-            if is_hopeless(expected, made, room, HOPELESS_FRACTION):
-                return False
-        return False
-
-    def _excess(self, values: Array, S: Array, errors: Array) -> float:
-        """The largest residual of the pairs of this pass that are sought, over the tolerance."""
-        sizes = np.abs(values).tolist()
-        merged = sorted([*self.locked, *sizes], reverse=True)
-        last = merged[min(self.count, len(merged)) - 1]
-        # one of them follows
-        fresh = min(sum(size >= last for size in sizes), len(sizes) - 1)
-        self.found = values[:fresh], S[:, :fresh]
-        if fresh == 0:
-            return 0.0
-        places = [i + sum(size >= sizes[i] for size in self.locked) for i in range(fresh)]
-        return self.course.excess(self.process, values[:fresh], errors[:fresh], self._ratios, places=places)
-
-    def _settled(self, values: Array, S: Array, errors: Array) -> bool:
-        """Is the next Ritz value less wanted than the pairs sought, whatever its error?"""
-        fresh, sizes = self.found[0].size, np.abs(values).tolist()
-        merged = sorted([*self.locked, *sizes[:fresh]], reverse=True)
-        if len(merged) < self.count:
-            return False
-        next_size, next_error = sizes[fresh], float(errors[fresh])
-        self.following = max([next_size + next_error, *merged[self.count :]])
-        worst = float(errors[:fresh].max(initial=0.0))
-        return is_settled(next_size, next_error, merged[self.count - 1], worst, merged[0])
-
-    def _ratios(self) -> list[float]:
-        """|θ| ‖(A − σB)v‖/‖Bx‖ for the next basis vector v and Ritz vectors x, the larger one in both coordinates.
-
-        With the residual norm e of θ, ‖Ax − λBx‖ is e/|θ| ‖(A − σB)v‖.
-        """
-        (theta, S), process, pair = self.found, self.process, self.pair
-        residual, images = self.factor.times(process.following), process.vectors(S, dual=True)
-        systems = []
-        if pair.D is None or pair.measured:
-            systems.append((residual, images))
-        if pair.D is not None:
-            systems.append((residual / pair.D, images / pair.D[:, None]))
-        ratios = np.max([process.call.norm(r) / np.linalg.norm(Y, axis=0) for r, Y in systems], axis=0)
-        return (np.abs(theta) * ratios).tolist()  # type: ignore[no-any-return]
-
-    def vectors(self) -> Array:
-        """The vectors sought, in the coordinates of the user."""
-        theta, S = self.found
-        X = np.column_stack([self.process.V[:, : self.process.first], self.process.vectors(S)])
-        sizes = np.r_[self.locked, np.abs(theta)]
-        X = X[:, np.argsort(-sizes, kind="stable")[: self.count]]
-        return X if self.pair.D is None else X * self.pair.D[:, None]
-
-    def gap(self, last: float) -> float:
-        """The least distance of the eigenvalue that follows from σ, beyond that of the last one."""
-        return 1 / self.following - last if self.following > 0 else math.inf
-
-    def seek_further(self) -> bool:
-        """Seek one pair more. Has it converged?"""
-        self.count += 1
-        return self.converge()
-
-    def seek_missing(self) -> bool:
-        """Lock the pairs, and go on in their complement. Have the pairs sought converged?"""
-        theta, S = self.found
-        first = self.process.first + theta.size
-        if theta.size == 0 or first + FIRST_PRODUCTS + self.count >= self.process.V.shape[1]:
-            return False
-        X = random_vector(self.process.V.shape[0], self.process.V.dtype, self.rng)
-        self.process.lock(S, X)
-        # in the order of the columns
-        self.locked += np.abs(theta).tolist()
-        self.course.begin_pass()
-        return self.converge()
-
-
 class Window(NamedTuple):
-    """The distances from σ up to `reach`, from which eigenvalues are to be clear by `margin`.
+    """The eigenvalues up to the distance `reach`, from which they are to be clear by `margin`.
 
     For a count, factors may be off by `growth` units of rounding.
     """
@@ -151,36 +43,179 @@ class Window(NamedTuple):
     growth: float
 
 
-def window_beyond(search: InverseSearch, values: list[float], deltas: list[float], scale: Scale) -> Window | None:
-    """A window around σ with these values, each within its delta of an eigenvalue, and not the one that follows.
+class Search:
+    """The eigenvalues θ of an operator that are largest, or largest by magnitude; `count` are sought.
+
+    How wanted an eigenvalue of the pair is, its distance tells: the smaller, the more.
+    """
+
+    # the shift of the inverse, if the operator is one
+    sigma: float | None = None
+    # from this fraction of the products planned for on, a pass that is expected to need many more is given up
+    rated: float
+
+    def __init__(
+        self,
+        pair: SparsePair,
+        times: Callable[[Array], Array],
+        course: Course,
+        rng: np.random.Generator,
+        k: int,
+        room: int,
+        dual: Callable[[Array], Array] | None = None,
+        *,
+        magnitude: bool = True,
+    ) -> None:
+        self.pair, self.count, self.course, self.rng, self.magnitude = pair, k, course, rng, magnitude
+        n = pair.A.shape[0]
+        # products of one pass that are planned for, and those at most
+        self.room, self.most = min(room, n - 1), min(math.ceil(OVERRUN * room), n - 1)
+        whole = min(self.most + (k + MAX_FURTHER) * (MAX_PASSES - 1), n - 1)
+        self.process = Process(times, random_vector(n, pair.A.dtype, rng), whole, dual)
+        # θ of the locked pairs, in the order of their columns
+        self.locked: list[float] = []
+        # θ of the pairs of the present pass that are sought, and their coefficients
+        self.found: tuple[Array, Array] = np.zeros(0), np.zeros((0, 0))
+        # a bound on the size of θ for the eigenvalue that follows
+        self.following = math.inf
+        # the largest errors of θ of the pairs sought in this pass, and of those locked
+        self.worst = self.worst_locked = 0.0
+        # the former after how many products of the first pass
+        self.path: list[tuple[int, float]] = []
+        # factors whose ordering serves others
+        self.known: QDLDL | None = None
+
+    @property
+    def shift(self) -> float:
+        """η ≥ 0 for which all Ritz values that were seen are above −η, where these are eigenvalues of the pair."""
+        return 0.0
+
+    def ratios(self) -> list[float]:
+        """The residual norms of the pairs sought over those of θ."""
+        raise NotImplementedError
+
+    def distances(self, values: list[float]) -> list[float]:
+        """How far the eigenvalues of the pair are from the most wanted ones."""
+        raise NotImplementedError
+
+    def order(self, values: list[float]) -> list[int]:
+        """The most wanted first."""
+        raise NotImplementedError
+
+    def gap(self, last: float) -> float:
+        """The least distance of the eigenvalue that follows beyond that of the last one."""
+        raise NotImplementedError
+
+    def counted(self, window: Window) -> int | None:
+        """How many eigenvalues are in a window; None where factors do not tell."""
+        raise NotImplementedError
+
+    def figures(self, V: Array) -> Found:
+        """The pairs of these columns, with residuals and error norms that are recomputed from A and B."""
+        raise NotImplementedError
+
+    def gaps(self, found: Found, k: int, window: Window) -> list[float]:
+        """How far the first k eigenvalues are from all others, where those found are all in the window."""
+        raise NotImplementedError
+
+    def converge(self) -> bool:
+        """Run until the pairs sought have converged, and none that follows can be more wanted."""
+        process, course = self.process, self.course
+        most = min(self.most, process.room + len(process.alpha))
+        first = FIRST_PRODUCTS + (self.count if self.locked else 2 * (self.count - 1))
+        following = max(first, len(process.alpha))
+        while following <= most:
+            process.extend(following - len(process.alpha))
+            ritz = process.ritz(min(self.count + 1, len(process.alpha)), magnitude=self.magnitude)
+            if ritz is None or process.exhausted or not math.isfinite(process.radius):
+                return False
+            excess = self._excess(*ritz)
+            if excess <= SAFE_FRACTION and self._settled(*ritz):
+                return True
+            made = len(process.alpha)
+            expected, following = course.expected(made, excess, most)
+            if expected > most and is_hopeless(expected, made, self.room, self.rated):
+                return False
+        return False
+
+    def sizes(self, thetas: Array | list[float]) -> list[float]:
+        """What ranks them."""
+        return [abs(float(theta)) if self.magnitude else float(theta) for theta in thetas]
+
+    def _excess(self, values: Array, S: Array, errors: Array) -> float:
+        """The largest residual of the pairs of this pass that are sought, over the tolerance."""
+        sizes, locked = self.sizes(values), self.sizes(self.locked)
+        merged = sorted([*locked, *sizes], reverse=True)
+        last = merged[min(self.count, len(merged)) - 1]
+        # one of them follows
+        fresh = min(sum(size >= last for size in sizes), len(sizes) - 1)
+        self.found = values[:fresh], S[:, :fresh]
+        worst = float(errors[:fresh].max(initial=0.0))
+        self.worst = worst
+        if not self.locked:
+            self.path.append((self.process.products, worst))
+        if fresh == 0:
+            return 0.0
+        places = [i + sum(size >= sizes[i] for size in locked) for i in range(fresh)]
+        return self.course.excess(self.process, values[:fresh], errors[:fresh], self.ratios, self.shift, places)
+
+    def _settled(self, values: Array, S: Array, errors: Array) -> bool:
+        """Is the next Ritz value less wanted than the pairs sought, whatever its error?"""
+        fresh, sizes = self.found[0].size, self.sizes(values)
+        merged = sorted([*self.sizes(self.locked), *sizes[:fresh]], reverse=True)
+        if len(merged) < self.count:
+            return False
+        next_size, next_error = sizes[fresh], float(errors[fresh])
+        self.following = max([next_size + next_error, *merged[self.count :]])
+        worst = float(errors[:fresh].max(initial=0.0))
+        return is_settled(next_size, next_error, merged[self.count - 1], worst, self.process.radius)
+
+    def vectors(self) -> Array:
+        """The vectors sought, in the coordinates of the user."""
+        theta, S = self.found
+        X = np.column_stack([self.process.V[:, : self.process.first], self.process.vectors(S)])
+        sizes = np.array(self.sizes([*self.locked, *theta]))
+        X = X[:, np.argsort(-sizes, kind="stable")[: self.count]]
+        return X if self.pair.D is None else X * self.pair.D[:, None]
+
+    def lock(self) -> bool:
+        """Lock the pairs, and begin again in their complement; False where the basis has no room for it."""
+        theta, S = self.found
+        first = self.process.first + theta.size
+        if theta.size == 0 or first + FIRST_PRODUCTS + self.count >= self.process.V.shape[1]:
+            return False
+        X = random_vector(self.process.V.shape[0], self.process.V.dtype, self.rng)
+        self.process.lock(S, X)
+        # in the order of the columns
+        self.locked += theta.tolist()
+        self.worst_locked = max(self.worst_locked, self.worst)
+        self.found = np.zeros(0), np.zeros((0, 0))
+        self.course.begin_pass()
+        return True
+
+    def negatives(self, edge: float, window: Window) -> int | None:
+        """How many eigenvalues are below the edge of a window; None where factors do not tell."""
+        factor = self.pair.factor(edge, self.known)
+        if factor is None or factor.backward_error > window.growth:
+            return None
+        self.known = factor.lu
+        return factor.negative
+
+
+def window_beyond(search: Search, values: list[float], deltas: list[float], scale: Scale) -> Window | None:
+    """A window with these values, each within its delta of an eigenvalue, and not the one that follows.
 
     None where rounding leaves no room for it.
     """
-    distances = [abs(value - search.sigma) for value in values]
+    distances = search.distances(values)
     last = max(distances)
     A_norm, B_norm = search.pair.factored_scale()
     # in the coordinates of the factors, in which the longest vector is known
     scale = scale._replace(A_norm=A_norm, B_norm=B_norm)
     rounding = resolution_of(scale, search.pair.longest, max(map(abs, values)))
-    margin = GAP_FRACTION * min(search.gap(last), last)
+    margin = GAP_FRACTION * search.gap(last)
     reach = last + margin
-    if margin < 2 * rounding or any(d + delta >= reach for d, delta in zip(distances, deltas, strict=True)):
+    if not margin >= 2 * rounding or any(d + delta >= reach for d, delta in zip(distances, deltas, strict=True)):
         return None
     # the factors may be off by half of the margin
     return Window(reach, margin, 0.5 * MAX_BACKWARD_ERROR * margin / rounding)
-
-
-def counted(search: InverseSearch, window: Window) -> int | None:
-    """How many eigenvalues are in a window; None where factors do not tell."""
-    pair, sigma, factor, n = search.pair, search.sigma, search.factor, search.pair.A.shape[0]
-    below = factor.negative if factor.backward_error <= MAX_BACKWARD_ERROR else None
-    counts = []
-    for edge, outside in ((sigma - window.reach, 0), (sigma + window.reach, n)):
-        if below == outside:
-            counts.append(outside)
-            continue
-        other = pair.factor(edge, factor.lu)
-        if other is None or other.backward_error > window.growth:
-            return None
-        counts.append(other.negative)
-    return counts[1] - counts[0]

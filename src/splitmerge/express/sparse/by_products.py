@@ -1,0 +1,68 @@
+"""The largest of a plain sparse pair with a diagonal B, from the arguments to the solution."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import scipy.sparse as sp
+
+from ...planning.decision import Choice, Decision
+from ...problem.problem import Problem
+from ...problem.products import Counts, Tally
+from ...problem.start import generator
+from ...solution.solution import Solution
+from ...verification.completeness import LOOSE_TOL
+from ..result import USUAL, iteration, made
+from .completed import Completion, Told
+from .direct import DirectSearch
+from .pair import SparsePair, sparse_pair
+
+# Up to so many entries a pair is certified by a count, if its factors are sparse.
+COUNTED_NONZEROS = 8000
+# Decisions whose figures are always the same.
+IDENTITY = Decision(Choice.IDENTITY)
+DIAGONAL = Decision(Choice.SOLVER, {"solver": "its diagonal", "backend": None})
+
+
+def by_products(asked: dict[str, Any], rng: Any, began: float) -> Solution | None:
+    """The solution; None if the pipeline has to take over."""
+    if asked["which"] not in ("largest", "magnitude") or not _is_lumped(asked["B"]):
+        return None
+    pair, counted = _pair(asked)
+    if pair is None or pair.DBD is not None:
+        return None
+    ready = time.perf_counter()
+    search = DirectSearch(pair, asked["k"], asked["tol"], generator(rng), magnitude=asked["which"] == "magnitude")
+    if not search.converge():
+        return None
+    problem = made(Problem, **USUAL | asked)
+    probe = None if counted else search.probe
+    return Completion(search, problem, began, ready, partial(_told, search, problem), probe=probe).solution()
+
+
+def _is_lumped(B: Any) -> bool:
+    """Has it no more entries than a diagonal?"""
+    matrix: Any = B
+    return B is None or (sp.issparse(B) and bool(matrix.nnz == matrix.shape[0]))
+
+
+def _pair(asked: dict[str, Any]) -> tuple[SparsePair | None, bool]:
+    """The pair, and whether its eigenvalues are to be counted, which the factors may not allow."""
+    matrices, k, tol = (asked["A"], asked["B"]), asked["k"], asked["tol"]
+    # of more entries a factorisation takes longer than a probe
+    if asked["certify"] or (k > 1 and asked["A"].nnz <= COUNTED_NONZEROS):
+        pair = sparse_pair(*matrices, k, near=False)
+        if pair is not None or asked["certify"]:
+            return pair, True
+    return (None if tol > LOOSE_TOL else sparse_pair(*matrices, k, near=False, counted=False)), False
+
+
+def _told(search: DirectSearch, problem: Problem) -> Told:
+    pair, k, masses = search.pair, problem.k, search.pair.B is not None
+    products = search.process.products
+    counts = Counts(products, B_solves=masses * products)
+    monitoring = Tally(k + search.probed, masses * k, masses * (k + search.probed))
+    decisions = *pair.opening(problem), DIAGONAL if masses else IDENTITY, iteration(problem.tol)
+    return Told(search.shift, counts, monitoring, decisions)
