@@ -6,7 +6,7 @@ import pytest
 import splitmerge as sm
 from pairs import pair_of
 from splitmerge.linalg.cholesky import DenseFactor
-from splitmerge.objective.state import start
+from splitmerge.objective.state import as_frame, start
 from splitmerge.problem.products import Products, shifted
 
 METHODS = [sm.SplitMerge(), sm.Power(), sm.MirrorDescent(), sm.GradientDescent()]
@@ -54,3 +54,16 @@ class TestConsistent:
         for _ in range(3):
             state = method.step(state)
             check(state, eta)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_that_are_dependent_up_to_rounding_are_no_frame(dtype, seed):
+    """Rounding leaves a small eigenvalue of either sign of their Gram matrix."""
+    products, rng = products_of(dtype, identity=False), np.random.default_rng(seed)
+    U = rng.standard_normal((20, 3)).astype(dtype)
+    U[:, 2] = U[:, :2] @ rng.standard_normal(2)
+    with pytest.raises(ValueError, match="linearly dependent"):
+        as_frame(U, products)
+    frame = as_frame(U[:, :2], products)
+    np.testing.assert_allclose(frame.U.conj().T @ frame.BU, np.eye(2), atol=1e-12)

@@ -104,3 +104,16 @@ def test_nothing_in_a_pipe(monkeypatch):
     with progress.progress_bar(True, 2):
         time.sleep(0.01)
     assert pipe.getvalue() == ""
+
+
+@pytest.mark.parametrize("pair", [0, 2])
+def test_the_figures_of_a_pair(monkeypatch, pair):
+    """Pairs are counted from one."""
+    bar = tqdm(file=io.StringIO())
+    monkeypatch.setattr(progress, "_new_bar", lambda **options: bar)
+    state = SimpleNamespace(eigenvalue=2.5, residual=1e-3)
+    with progress.progress_bar(True, 3) as show:
+        assert show is not None
+        for _ in range(32):
+            show(pair, state)
+    assert bar.postfix == f"pair={pair + 1}/3, residual=1.0e-03, value=2.5"
