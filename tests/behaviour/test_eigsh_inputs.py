@@ -75,3 +75,14 @@ def test_complex_start_of_a_real_matrix():
     np.testing.assert_allclose(w, eigh(A.toarray(), eigvals_only=True)[-1:])
     with pytest.raises(ValueError, match="complex but A and B are real"):
         sm.eigsh(A, 1, v0=np.ones(N) + 1j)
+
+
+@pytest.mark.parametrize("a", [1e-140, 1.0, 1e140])
+@pytest.mark.parametrize("m", [None, 1e-120, 1.0, 1e120])
+def test_nested_lists_of_any_size(a, m):
+    """Lists have no dtype, and eigenvalues are in the units of their numbers."""
+    d, mass = np.arange(1.0, 14), np.linspace(2, 1, 13)
+    w, v = sm.eigsh(np.diag(a * d).tolist(), 2, None if m is None else np.diag(m * mass).tolist(), rng=0)
+    expected = a * d if m is None else (a / m) * (d / mass)
+    np.testing.assert_allclose(w, expected[-2:], rtol=1e-12)
+    np.testing.assert_allclose(np.sort(np.abs(v), axis=0)[:-1], 0, atol=1e-7 * np.abs(v).max())

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from splitmerge.problem.symmetry import measure, tolerable
+import splitmerge as sm
+from splitmerge.problem.symmetry import lone_triangle, measure, tolerable
 from strategies import hermitian, normal, seeds
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -127,3 +129,18 @@ def test_rounding_is_tolerated(dtype):
 
 def test_zero():
     assert measure(np.zeros((5, 5))) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["left out", "stored"])
+@pytest.mark.parametrize(("side", "take"), [("lower", sp.tril), ("upper", sp.triu)])
+def test_a_lone_triangle_is_seen_beside_zeros(side, take, stored):
+    """Whether they are stored or not."""
+    a = sp.csr_array(np.ones((4, 4)) + np.diag(np.arange(4.0)))
+    if stored:
+        a.data[a.toarray().ravel() != take(a).toarray().ravel()] = 0
+    else:
+        a = sp.csr_array(take(a))
+    assert lone_triangle(a) == lone_triangle(a.toarray()) == side
+    with pytest.raises(ValueError, match=f"only its {side} triangle has entries"):
+        sm.solve(a)
+    assert lone_triangle(a + a.T) == lone_triangle(sp.eye_array(4)) == ""
