@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import splitmerge as sm
 from checking import check, operator_of
@@ -124,7 +124,11 @@ class TestCarelessOperators:
 
         A, B = np.diag(D), np.diag(MASS)
         check(sm.solve(A, B, method=sm.SplitMerge(inner=sm.UserSolve(solve)), rng=0), A, B, 1)
-        check(sm.solve(A, B, method=sm.LocallyOptimal(sm.UserPreconditioner(solve)), rng=0), A, B, 1)
+        hint = sm.UserPreconditioner(solve)
+        check(sm.solve(A, B, method=sm.LocallyOptimal(hint), rng=0), A, B, 1)
+        inner = sm.ConjugateGradient(None, hint, tol=1e-13)
+        for method in (sm.Power(inner), sm.Accelerated(inner=inner), sm.MirrorDescent(hint)):
+            check(sm.solve(A, B, method=method, tol=1e-6, rng=0), A, B, 1, tol=1e-6)
 
 
 class TestWrongOperators:
@@ -280,3 +284,29 @@ class TestLabels:
     def test_series_with_other_labels_is_refused(self, pandas):
         with pytest.raises(ValueError, match=r"^B\.index has not the labels of A\.index"):
             sm.solve(self.table(pandas, self.A), pandas.Series(np.ones(5)))
+
+
+def only_vectors(x):
+    """A product of an operator that implements no others."""
+    assert x.shape == (N,)
+    return D * x
+
+
+VECTORS = LinearOperator((N, N), matvec=only_vectors, rmatvec=only_vectors, dtype=float)
+MATRIX = aslinearoperator(np.diag(MASS))
+COMPOSED = {
+    "sum": (VECTORS + MATRIX, D + MASS),
+    "sum the other way round": (MATRIX + VECTORS, D + MASS),
+    "difference": (MATRIX - 0.5 * VECTORS, MASS - 0.5 * D),
+    "product": (MATRIX @ VECTORS @ MATRIX, MASS * D * MASS),
+    "power": (VECTORS**2, D * D),
+    "nested": (2.0 * (MATRIX + (MATRIX + VECTORS)), 2 * (2 * MASS + D)),
+}
+
+
+@pytest.mark.parametrize("method", [None, sm.LocallyOptimal()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("name", COMPOSED)
+def test_operators_composed_of_one_that_takes_vectors_only(name, method):
+    """SciPy's default for blocks calls it with columns of shape (n, 1)."""
+    A, d = COMPOSED[name]
+    check(sm.solve(A, k=2, method=method, rng=0), np.diag(d), None, 2)
