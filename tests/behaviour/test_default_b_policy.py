@@ -290,3 +290,15 @@ def test_the_smallest_where_a_is_indefinite_on_the_null_space_of_b():
     found = sm.solve(A, B, k=2, which="smallest", b_policy="restrict")
     np.testing.assert_allclose(found.eigenvalues, expected, rtol=1e-9)
     np.testing.assert_allclose(sm.solve(A, B, sigma=expected[0] - 1).eigenvalues, expected[:1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("b", [1e-60, 1.0, 1e60])
+@pytest.mark.parametrize("a", [1e-60, 1.0, 1e60])
+def test_residuals_of_a_restricted_pair_do_not_depend_on_its_units(a, b):
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((12, 12)), np.diag(np.r_[np.linspace(1, 2, 9), np.zeros(3)])
+    A = A @ A.T
+    usual, sol = (sm.solve(x * A, y * B, 2, b_policy="restrict", rng=0) for x, y in ((1.0, 1.0), (a, b)))
+    np.testing.assert_allclose(sol.eigenvalues, (a / b) * usual.eigenvalues, rtol=1e-12)
+    assert sol.reason is usual.reason is sm.Reason.RESIDUAL
+    assert sol.residuals.max() <= 1e-13

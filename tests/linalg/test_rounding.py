@@ -66,3 +66,10 @@ def test_levels():
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64])
 def test_a_norm_in_single_precision_does_not_overflow(dtype):
     assert norm(np.full(4, 1e30, dtype)) == pytest.approx(2e30)
+
+
+def test_a_scale_that_is_moved_keeps_all_else():
+    """The units of products with long rows among them."""
+    scale = SCALE._replace(units=500.0)
+    assert scale.moved(-1.0, 7.0) == scale._replace(shift=-1.0, radius=7.0)
+    assert scale.moved(-1.0, 7.0).moved(scale.shift, scale.radius) == scale
