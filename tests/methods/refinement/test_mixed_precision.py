@@ -232,3 +232,13 @@ def test_the_size_of_the_basis_is_that_of_the_method(size):
         m: sm.solve(A, method=sm.Accelerated(max_basis=m), tol=1e-7, rng=0).counts.A_products for m in (6, size)
     }
     assert products[6] > 2 * products[size]
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4, 1e-6])
+def test_a_start_next_to_another_eigenvector_leads_to_the_first(apart: float) -> None:
+    """From a vector without a component along the wanted one a search ends before rounding has brought it in."""
+    x0 = np.zeros(500)
+    x0[[1, 5, 9]] = 1, apart, apart
+    sol = sm.solve(np.diag(np.r_[1.0, 0.9, np.linspace(0.5, -0.5, 498)]), x0=x0, rng=0)
+    assert taken(sol)
+    np.testing.assert_allclose(sol.eigenvalues, 1.0, rtol=1e-12)
