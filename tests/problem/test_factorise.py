@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from splitmerge.linalg.ldl import DenseShifted
+from splitmerge.linalg.rounding import ROUNDING_UNITS
 from splitmerge.problem import factorise
 from splitmerge.problem.adapt import adapt
 from splitmerge.problem.factorise import counting_factor, shifted_factor
@@ -35,3 +36,12 @@ def test_good_sparse_factors_are_kept():
     factor = counting_factor(adapt(grid(1.0), "A"))
     assert factor.negative == 1
     assert not isinstance(factor, DenseShifted)
+
+
+@pytest.mark.parametrize("pivot", [1e-2, -1e-3])
+def test_pivots_that_have_grown_do_not_count(pivot):
+    """Solves are accurate still, but signs of pivots are certain up to the growth of the largest only."""
+    K = adapt(sp.csr_array(np.kron(np.eye(4), [[pivot, 1], [1, 0.5]])), "A")
+    assert shifted_factor(K).backward_error > ROUNDING_UNITS
+    factor = counting_factor(K)
+    assert (factor.negative, factor.backward_error) == (4, 1.0)
