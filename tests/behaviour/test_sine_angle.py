@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
-from checking import each_method, each_route, partial
+from checking import METHODS, each_method, each_route, partial, short
 from pairs import EASY, shifted_pair
 from splitmerge import Reason, SineAngle
 
@@ -126,3 +126,13 @@ class TestSineAngle:
         before = u.copy()
         sm.solve(*EASY, method=method, stop=SineAngle(u), rng=0)
         assert np.array_equal(before, u)
+
+    @pytest.mark.parametrize("method", [method for method in METHODS if not method.subspace], ids=short)
+    def test_an_angle_that_is_met_needs_no_small_residual(self, method):
+        """Of two rules joined by `|` the one that is met first ends the iteration for one pair."""
+        u = scipy.linalg.eigh(*EASY)[1][:, -1]
+        rules = SineAngle(u, 1e-2) | sm.Residual(1e-12), SineAngle(u, 1e-2)
+        sol, alone = (sm.solve(*EASY, method=method, stop=rule, rng=0) for rule in rules)
+        assert sol.reason is alone.reason is Reason.ANGLE
+        assert sol.steps == alone.steps
+        np.testing.assert_array_equal(sol.eigenvectors, alone.eigenvectors)
