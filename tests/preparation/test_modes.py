@@ -7,6 +7,9 @@ import pytest
 from scipy.sparse.linalg import LinearOperator
 
 import splitmerge as sm
+from splitmerge.preparation.modes import mode_transform
+from splitmerge.problem.products import Products
+from splitmerge.transforms.modes import reduce
 
 N, SIGMA = 120, 5.0
 D = np.r_[np.linspace(1, 1.01, 60), np.linspace(9, 9.01, 55), 4.0, 4.5, 5.2, 5.4, 6.0]
@@ -47,3 +50,14 @@ def test_products_alone_with_a_pair_of_extreme_size(monkeypatch, scale):
     expected, usual = near(1.0, "normal", "LM", inverse=False)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert count <= 1.5 * usual
+
+
+@pytest.mark.parametrize("above", [2, 3, 4])
+def test_infinite_eigenvalues_are_on_no_side_of_the_shift(above):
+    """Of a singular M they are far from it: LAPACK finds what a search for more than the others would not."""
+    finite = np.arange(1.0, 81)
+    A, M = np.diag(np.r_[finite, np.ones(40)]), np.diag(np.r_[np.ones(80), np.zeros(40)])
+    reduced = reduce(A, M, finite[-above] - 0.5, "normal", "LA")
+    pencil = sm.Pencil(reduced.A, reduced.B)
+    found = mode_transform(reduced, Products(pencil), 3, None)
+    assert (found is None) == (above < 3)
