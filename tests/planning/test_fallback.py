@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import splitmerge as sm
 from asking import asked, tridiagonal
+from checking import choices
 from splitmerge.planning.choose import choose
 from splitmerge.planning.plan import Engine, Map
 
@@ -33,3 +35,15 @@ def test_the_same_end(which):
     assert (candidate.map is Map.NEGATED) == (which == "smallest")
     name = {"magnitude": "farthest", "ends": "ends"}.get(which, "largest")
     assert candidate.target.name == name
+
+
+@pytest.mark.parametrize("reason", [reason for reason in sm.Reason if not reason.converged])
+def test_lapack_follows_a_search_that_has_failed_itself(reason, monkeypatch):
+    """Not one that the user or a limit has ended."""
+    failed = {"EXHAUSTED", "STAGNATED", "DIVERGED", "UNCONFIRMED", "MISSED", "MISCOUNTED"}
+    monkeypatch.setattr(sm.Residual, "begin", lambda self, products: lambda state: reason)
+    try:
+        sol = sm.solve(tridiagonal(N), k=2, which="magnitude", rng=0)
+    except sm.NotConverged as error:
+        sol = error.solution
+    assert ("LAPACK" in choices(sol)) == (reason.name in failed) == reason.failed

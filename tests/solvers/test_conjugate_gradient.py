@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from pairs import pair_of
+from splitmerge.errors import OutOfTime
 from splitmerge.problem.pencil import Pencil
+from splitmerge.problem.products import Products
 from splitmerge.solvers.conjugate_gradient import ConjugateGradient
+from splitmerge.system.budget import Budget
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -24,3 +27,15 @@ def test_columns_of_any_length_are_solved(dtype):
         assert np.abs(scaled[:, column] - R[:, column]).max() < 1e-4 * size
         assert np.abs(BW[:, column] - R[:, column]).max() < 1e-4 * size
     assert not W[:, 2].any()
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3], ids=["vector", "one column", "block"])
+def test_a_time_limit_ends_a_solve(columns):
+    """However many steps it still would take."""
+    A, B = pair_of(np.arange(1.0, 101), condition=1e8)
+    budget = Budget(limit=0.0)
+    budget.begin()
+    solver = ConjugateGradient(None, tol=1e-14).prepare(Products(Pencil(A, B), budget=budget))
+    b = np.ones((100, columns), order="F") if columns else np.ones(100)
+    with pytest.raises(OutOfTime):
+        solver.solve_block(b) if columns else solver.solve(b, None, None)
