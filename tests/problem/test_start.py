@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
+from checking import choices
 from pairs import pair_of
 from splitmerge.problem.start import columns, given_block
 
@@ -53,3 +55,23 @@ def test_a_start_of_massless_unknowns_is_refused(kind, options):
     A, b = np.diag(np.arange(1.0, 101)), np.r_[np.ones(97), np.zeros(3)]
     with pytest.raises(ValueError, match=r"^x0 has a column in the null space of B"):
         sm.solve(A, kind(b), 2, x0=np.eye(100)[:, 98:], **options)
+    # one of them is enough
+    with pytest.raises(ValueError, match=r"^x0 has a column in the null space of B"):
+        sm.solve(A, kind(b), 3, x0=np.eye(100)[:, [0, 98, 1]], **options)
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize(
+    "kinds", [(np.asarray, aslinearoperator), (aslinearoperator, aslinearoperator)], ids=["B", "both"]
+)
+def test_an_exact_start_of_operators_whose_entries_are_computed(kinds, which):
+    """Only then are they equilibrated, and the start with them."""
+    rng, n = np.random.default_rng(0), 150
+    Q, d = np.linalg.qr(rng.standard_normal((n, n)))[0], np.geomspace(1, 1e-3, n)
+    A, B = (d[:, None] * ((Q * values) @ Q.T) * d for values in (np.arange(1.0, n + 1), np.ones(n)))
+    exact = (Q / d[:, None])[:, :: 1 if which == "smallest" else -1][:, :2]
+    A, B = (kind((M + M.T) / 2) for kind, M in zip(kinds, (A, B), strict=True))
+    sol = sm.solve(A, B, 2, which=which, x0=exact, rng=0)
+    assert "FORMED_B" in choices(sol)
+    assert sol.steps <= 2
+    assert sol.history.residual[0] <= 1e-8
