@@ -95,3 +95,17 @@ def test_the_users_matrix_before_it_was_equilibrated():
     ):
         found = _user_matrix(operator, d)
         np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, M)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.parametrize("cancelled", [1.0, 1e-4, 1e-10])
+def test_products_of_combinations_that_cancel(dtype, cancelled):
+    """They are those of the combined columns, to the rounding of a product with these."""
+    A, B = pair(dtype)
+    products = Products(Pencil(A, B))
+    x, y, *_ = block(dtype).T
+    images = images_of(products, np.column_stack([x, x + cancelled * y]))
+    found = images.combined(products, np.array([[1.0], [-1.0]]) / cancelled)
+    for M, MX in ((A, found.AX), (B, found.BX)):
+        rounding = N * np.finfo(float).eps * np.abs(M) @ np.abs(found.X)
+        assert (np.abs(MX - M @ found.X) <= 4 * rounding).all()
