@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import splitmerge as sm
 from asking import asked, tridiagonal
 from splitmerge.planning.choose import choose
-from splitmerge.preparation.definiteness import check_B, has_definite_rest, massless
+from splitmerge.preparation.definiteness import check_B, has_definite_rest, has_rank, massless
 from splitmerge.preparation.workspace import Workspace
 from splitmerge.problem.adapt import adapt
 
@@ -120,3 +120,13 @@ def test_a_few_steps_refuse_what_is_clearly_indefinite(monkeypatch):
     with pytest.raises(sm.NotPositiveDefinite, match="B is indefinite") as caught:
         sm.solve(sp.csr_array(sp.eye_array(300)), B, k=2, which="smallest")
     assert caught.value.indefinite
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("zeros", [0, 1, 4])
+def test_the_rank_is_that_of_the_rows_with_entries(zeros, kind):
+    """As far as the rest is positive definite; of an operator nothing is known."""
+    B = adapt(kind(padded(TRIDIAGONAL, zeros)), "B")
+    assert [has_rank(B, k) for k in (1, N - 1, N, N + 1)] == [True, True, True, False]
+    assert not has_rank(adapt(kind(padded(FREE, zeros)), "B"), 1)
+    assert not has_rank(None, 1)
