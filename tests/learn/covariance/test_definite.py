@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from splitmerge.errors import NotPositiveDefinite
-from splitmerge.learn.covariance.definite import Sample, whitener
+from splitmerge.learn.covariance.definite import Sample, definite, whitener
 from two_views import X
 
 
@@ -44,3 +44,15 @@ def test_constant_columns_are_left_out_without_an_eigendecomposition(monkeypatch
     np.testing.assert_array_equal(way.W[2], 0)
     assert way.condition == expected.condition
     assert (way.report.rank, way.report.dropped) == (4, 1)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-2, 0.1])
+def test_restricted_by_the_square_of_tol(tol):
+    """Directions of a correlation matrix whose eigenvalues are twice and half of tol², in groups of four columns."""
+    signs = np.array([1.0, -1.0, 1.0, -1.0]) / 2
+    # each group has the eigenvalue 1 + (1 − v)/3 three times, and v along the signs
+    groups = [np.eye(4) * (4 - v) / 3 - (4 - 4 * v) / 3 * np.outer(signs, signs) for v in (2 * tol**2, 0.5 * tol**2)]
+    R = np.kron(np.diag([1.0, 0.0]), groups[0]) + np.kron(np.diag([0.0, 1.0]), groups[1])
+    np.testing.assert_allclose(R.diagonal(), 1.0)
+    found = definite(lambda: np.asfortranarray(R), np.zeros(8), "restrict", tol, "")
+    assert (found.rank, found.report.dropped) == (7, 1)

@@ -53,3 +53,13 @@ def test_what_conjugate_gradients_cannot_solve_is_refused(monkeypatch):
     monkeypatch.setattr(implicit, "MAX_CG_STEPS", 3)
     with pytest.raises(NotPositiveDefinite, match=r"ill-conditioned: .* after 3 steps"):
         iterated(Z, np.full(30, 1e-6)).solve(V)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-2, 0.1])
+def test_tol_is_a_deviation_and_its_square_a_variance(tol):
+    """A direction whose variance is twice tol² is kept, and one of half of it is dropped."""
+    lengths = np.diag(np.sqrt([1.0, 2 * tol**2, 0.5 * tol**2]))
+    # the mean is zero, and the Gram matrix of the rows has these eigenvalues
+    X = np.vstack([lengths, -lengths]) / np.sqrt(2)
+    found = Span(Grouped(X, np.zeros(6, int), 1), np.ones(3), tol)
+    assert (found.rank, found.report.dropped) == (2, 1)
