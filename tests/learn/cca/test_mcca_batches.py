@@ -69,3 +69,14 @@ def test_bad_input():
         MCCA(2, solver="operators", random_state=0).fit(VIEWS).partial_fit(VIEWS)
     with pytest.warns(UserWarning, match=r"view [12] has [45] columns .*only 4 samples"):
         assert np.isfinite(MCCA(1).partial_fit([view[:4] for view in VIEWS]).eigenvalues_).all()
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1e9])
+def test_constant_columns_have_the_divisor_1(constant):
+    """What rounding leaves of their variance scales nothing, whether the rows come at once or in batches."""
+    views = [np.column_stack([view, np.full(200, constant)]) for view in VIEWS]
+    whole, parts = MCCA(2, b_policy="restrict").fit(views), MCCA(2, b_policy="restrict")
+    for rows in BATCHES:
+        parts.partial_fit([view[rows] for view in views])
+    assert_equal_to(parts, whole)
+    assert [deviations[-1] for deviations in parts.deviations_] == [1.0, 1.0, 1.0]

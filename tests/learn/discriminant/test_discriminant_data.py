@@ -231,3 +231,15 @@ def test_data_that_are_not_finite_are_refused(value, kind, weighted, solver, mon
     # scikit-learn's own check adds infinities of both signs, too
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=told):
         LinearDiscriminantAnalysis(solver).fit(kind(X), y, weights)
+
+
+@pytest.mark.parametrize("kinds", [("f4", "f4"), ("f4", "f8"), ("f8", "f4"), ("f8", "f4", "f4")], ids=str)
+def test_batches_in_both_precisions(kinds):
+    """The model is in single precision only if all of its rows were."""
+    X, y = clouds(60, 4, 3)
+    model = LinearDiscriminantAnalysis()
+    for kind, rows in zip(kinds, np.array_split(np.arange(60), len(kinds)), strict=True):
+        model.partial_fit(X[rows].astype(kind), y[rows], classes=[0, 1, 2])
+    expected = max(map(np.dtype, kinds))
+    for name in ("coef_", "intercept_", "means_", "scalings_", "eigenvalues_"):
+        assert getattr(model, name).dtype == expected, name

@@ -170,6 +170,19 @@ def test_weights_are_repetitions(kind, seed):
     np.testing.assert_allclose(one.mean_, other.mean_)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(60, 4), (30, 40)])
+def test_weights_are_repetitions_for_the_correction_of_the_bias(rows, columns):
+    """So they are in the fourth moments, for more rows than columns and for fewer."""
+    X, y = sample(rows, columns)
+    counts = np.random.default_rng(1).integers(1, 4, rows)
+    repeated = np.repeat(np.arange(rows), counts)
+    one, other = (SlicedAverageVariance(2, n_slices=3, shrinkage=0.3, bias_correction=True) for _ in range(2))
+    one.fit(X, y, counts)
+    other.fit(X[repeated], y[repeated])
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, rtol=1e-8)
+    np.testing.assert_allclose(one.directions_, other.directions_, rtol=1e-6, atol=1e-8)
+
+
 @pytest.mark.parametrize("kind", BOTH)
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10**6))
