@@ -16,6 +16,7 @@ from sklearn.covariance import LedoitWolf
 from sklearn.exceptions import NotFittedError
 
 from splitmerge.learn import LinearDiscriminantAnalysis, SlicedAverageVariance, SlicedInverseRegression
+from splitmerge.learn.dask.blocks import Blocks
 from splitmerge.learn.dask.tasks import group_moments, merge_moments
 from splitmerge.learn.discriminant import distributed
 
@@ -310,3 +311,12 @@ class TestCluster:
         assert sum(begun().values()) > 8
         assert killed[0] not in client.run(os.getpid).values()
         (same_discriminants if estimator is LinearDiscriminantAnalysis else same_sliced)(found, expected)
+
+
+def test_rows_may_be_selected_again():
+    """The second indices are among the rows that the first ones have left."""
+    first, second = np.flatnonzero(RNG.random(240) < 0.5), np.array([0, 3, 4, 50, 70])
+    rows = Blocks(chunked((100, 140)))[first][second]
+    assert rows.shape == (5, 6)
+    found = rows.moments(np.zeros(5, int), None, 1, separate=False)
+    np.testing.assert_allclose(found.means[0], X[first][second].mean(axis=0), rtol=1e-13)

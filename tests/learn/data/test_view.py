@@ -56,6 +56,17 @@ def test_sparse_variances_do_not_cancel():
     assert np.allclose(Joint([View(sp.csr_array(data))] * 2).gram(), data.var(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [False, True], ids=["raw", "scaled"])
+@pytest.mark.parametrize("ratio", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize("deviation", [1e-6, 1.0, 1e6])
+def test_sparse_covariances_do_not_cancel(deviation, ratio, scale):
+    """Whatever the means are relative to the deviations, and whatever the unit of the columns is."""
+    data = deviation * (ratio + RNG.standard_normal((50, 3)))
+    sparse, dense = (Joint([View(kind(data), scale=scale)] * 2).gram() for kind in (sp.csr_array, np.asarray))
+    size = dense.diagonal().max()
+    np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-8 * size)
+
+
 def test_a_sparse_joint_gram_is_the_dense_one():
     data = [np.where(RNG.random((40, p)) < 0.4, RNG.random((40, p)), 0.0) for p in (4, 6)]
     w = RNG.random(40)
