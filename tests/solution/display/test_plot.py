@@ -48,10 +48,13 @@ class TestConvergence:
         assert curve(axes, "tol").get_ydata()[0] == 1e-8
         axes.figure.canvas.draw()
 
-    def test_confirmed_residuals_are_at_the_end(self, sol):
-        rings = [line for line in sol.plot().lines if line.get_markerfacecolor() == "none" and len(line.get_xdata())]
+    @pytest.mark.parametrize("by", ["products", "seconds"])
+    def test_confirmed_residuals_are_at_the_end(self, sol, by):
+        lines = sol.plot(by=by).lines
+        rings = [line for line in lines if line.get_markerfacecolor() == "none" and len(line.get_xdata())]
         assert [line.get_ydata()[0] for line in rings] == sol.residuals.tolist()
-        assert {line.get_xdata()[0] for line in rings} == {sol.counts.products}
+        end = {"products": sol.counts.products, "seconds": sol.seconds.iteration}[by]
+        assert {line.get_xdata()[0] for line in rings} == {end}
 
     def test_displaced_pairs_are_dotted(self, sol):
         assert (sol.history.pair >= 4).any()
