@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
 
 import splitmerge as sm
 from checking import check, choices
@@ -191,6 +192,15 @@ class TestResume:
         check(moved, A + 1e-3 * sp.eye_array(N), B, 3)
         assert moved.counts.A_products < sol.counts.A_products
         assert sol.resume(k=2, certify=True, rng=0).verdict == "certified"
+
+    @pytest.mark.parametrize("kind", [sp.csr_array, aslinearoperator], ids=["sparse", "operator"])
+    @pytest.mark.parametrize("ends", [("largest", "smallest"), ("smallest", "largest")], ids=str)
+    def test_the_shift_is_that_of_the_new_question(self, ends, kind):
+        """What makes A positive semidefinite has another size than what makes −A so."""
+        A = kind(sp.csr_array(sp.diags_array(np.r_[-2.0, np.linspace(-1, 1, 1298), 70.0])))
+        sol = sm.solve(A, None, 1, which=ends[0], method=sm.Accelerated(), tol=1e-6, rng=0)
+        needed = {"largest": 2.0, "smallest": 70.0}[ends[1]]
+        assert 0 < sol.resume(which=ends[1], rng=1).shift <= 1.5 * needed
 
     def test_a_tolerance_replaces_the_rule(self):
         A, B, _ = PROBLEMS["sparse"]

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import splitmerge as sm
 from checking import choices, figures_of, operator_of
 from checkpoints import count_of, left_behind
 from resuming import N, close, dense_pair, laplacian, sparse_pair
+from splitmerge.problem.products import Counts, Tally
 
 SPARSE, DENSE = sparse_pair(), dense_pair()
 SINGULAR = sp.csr_array(sp.diags_array(np.r_[np.zeros(10), np.linspace(1, 2, N - 10)]))
@@ -201,6 +203,22 @@ class TestCosts:
         assert both.counts.A_products == loaded.counts.A_products + sol.counts.A_products
         assert both.counts.B_solves == loaded.counts.B_solves + sol.counts.B_solves
         assert both.seconds > loaded.seconds
+
+    def test_costs_of_every_phase_add_up(self, path, tmp_path):
+        """Those of the set-up and of monitoring as well as those of the iteration."""
+        A, B = DENSE
+        own = Counts(2, 3, 5, 7, 11, setup=Tally(13, 17, 19, 23, 29), monitoring=Tally(31, 37, 41, 43, 47))
+        _, loaded = left_behind(path, A, B, 0.5, k=2, method=sm.Accelerated())
+        before = replace(loaded, spent=replace(loaded.spent, counts=own))
+        costs = []
+        for name, run in (("with.ckpt", before), ("without.ckpt", loaded)):
+            run.resume(A, B, rng=0, checkpoint=tmp_path / name)
+            costs.append(asdict(sm.load(tmp_path / name).counts))
+        first, second, known = costs[0], costs[1], asdict(loaded.counts)
+        for phase in ("setup", "monitoring"):
+            given = asdict(getattr(own, phase))
+            assert first[phase] == {n: second[phase][n] - known[phase][n] + given[n] for n in given}
+        assert first["P_solves"] == second["P_solves"] - known["P_solves"] + own.P_solves
 
     def test_products_of_a_swapped_pair(self, path):
         A, B = SPARSE
