@@ -32,6 +32,26 @@ def test_both_ways(large, capsys):
     assert again["counts"]["K_solves"] < whole["counts"]["K_solves"]
 
 
+QUESTIONS = [
+    (["-k", 2, "--which", "smallest"], {"which": "smallest"}),
+    (["-k", 2, "--sigma", 5.3], {"sigma": 5.3}),
+    (["-k", 2, "--tol", 1e-5], {"tol": 1e-5}),
+    (["-k", 2, "--certify"], {"certify": True}),
+    (["-k", 2, "--b-policy", "ridge"], {"b_policy": "ridge"}),
+]
+
+
+@pytest.mark.parametrize(("words", "asked"), QUESTIONS, ids=str)
+@pytest.mark.parametrize("option", ["-o", "--checkpoint"])
+def test_every_option_of_the_problem_is_remembered(large, capsys, option, words, asked):
+    """It holds in a resumed run that does not repeat it, from a saved solution and from a checkpoint."""
+    name = "modes.npz" if option == "-o" else "run.ckpt"
+    solved(capsys, "K.mtx", "M.mtx", *words, option, name)
+    again = solved(capsys, "K.mtx", "M.mtx", "--resume", name)["asked"]
+    assert again | asked == again
+    assert again["k"] == 2
+
+
 def test_the_command_line_wins(large, capsys):
     solved(capsys, "K.mtx", "M.mtx", "-k", 3, "--which", "smallest", "--tol", 1e-4, "--checkpoint", "run.ckpt")
     again = solved(

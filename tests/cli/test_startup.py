@@ -9,7 +9,7 @@ import time
 import pytest
 
 from commands import environment, listen
-from splitmerge.cli import main, startup
+from splitmerge.cli import main, output, processes, startup
 
 # The first thing that our code does as a program; then a test knows when to interrupt it.
 PROGRAM = """
@@ -129,3 +129,19 @@ def test_the_entry_imports_nothing_heavy():
 
     done = subprocess.run([sys.executable, "-c", program, paths[0]], capture_output=True, text=True, env=environment())
     assert done.stdout == "[]\n", done.stderr
+
+
+@pytest.mark.parametrize("names", startup.VARIABLES, ids=lambda names: names[0].partition("_")[0])
+@pytest.mark.parametrize(("rank", "size"), [(0, 1), (0, 3), (1, 3), (2, 3)])
+def test_one_process_speaks(monkeypatch, capsys, names, rank, size):
+    """The first of those that a launcher has started, whichever launcher it is."""
+    for name in (name for pair in startup.VARIABLES for name in pair):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(names[0], str(rank))
+    monkeypatch.setenv(names[1], str(size))
+    assert startup.launched() == (rank, size)
+    assert processes.speaks() is (rank == 0)
+    output.say("words")
+    output.complain("more words")
+    said = capsys.readouterr()
+    assert bool(said.out) is bool(said.err) is (rank == 0)
