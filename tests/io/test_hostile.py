@@ -140,6 +140,15 @@ class TestNumpy:
         sp.save_npz(tmp_path / "A.npz", saved.astype(dtype))
         np.testing.assert_array_equal(read_matrix(tmp_path / "A.npz").toarray(), M)
 
+    @pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "dia"])
+    def test_every_place_of_a_matrix_is_read(self, tmp_path, form):
+        """Also entries in the corners, far from the diagonal."""
+        M = np.arange(1.0, 37.0).reshape(6, 6)
+        for some in (M, np.tril(M), np.triu(M), M * (np.add.outer(np.arange(6), np.arange(6)) == 5)):
+            saved = sp.csr_array(some).asformat(form) if form != "bsr" else sp.csr_array(some).tobsr((2, 3))
+            sp.save_npz(tmp_path / "A.npz", saved)
+            np.testing.assert_array_equal(read_matrix(tmp_path / "A.npz").toarray(), some)
+
     def test_names_that_do_not_match_the_content(self, tmp_path):
         np.save(tmp_path / "x.npy", np.eye(2))
         np.savez(tmp_path / "x.npz", A=np.eye(2))

@@ -84,6 +84,56 @@ def test_big_endian(tmp_path):
     np.testing.assert_array_equal(scipy.io.loadmat(tmp_path / "A.mat")["A"], DENSE[:2, :2])
 
 
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("kind", ["real", "complex", "sparse", "sparse complex"])
+def test_version_4_in_either_byte_order(tmp_path, kind, order):
+    """Written by hand: the thousands of the type tell the byte order of the machine that wrote the file."""
+    M = np.array([[1.5, 0.0, 2.0], [0.0, -3.0, 0.0], [2.0, 0.0, 4.0]])
+    M = M + 2j * M.T if "complex" in kind else M
+    table, imaginary = M, "complex" in kind
+    if "sparse" in kind:
+        row, column = np.nonzero(M)
+        entries = [row + 1, column + 1, M[row, column].real, *([M[row, column].imag] if imaginary else [])]
+        table = np.column_stack([np.array(entries), [3, 3, *[0] * (len(entries) - 2)]]).T
+    code, flag = 1000 * (order == ">") + 2 * ("sparse" in kind), int(imaginary and "sparse" not in kind)
+    parts = [table.real, table.imag] if flag else [table]
+    data = struct.pack(f"{order}5i", code, *table.shape, flag, 2) + b"A\0"
+    (tmp_path / "A.mat").write_bytes(data + b"".join(part.T.astype(f"{order}f8").tobytes() for part in parts))
+    np.testing.assert_array_equal(plain(read_matrix(tmp_path / "A.mat")), M)
+    np.testing.assert_array_equal(plain(scipy.io.loadmat(tmp_path / "A.mat")["A"]), M)
+
+
+def element(code, values):
+    """An element of version 5: its tag, its numbers, and zeros up to a multiple of eight bytes."""
+    data = values.tobytes()
+    return struct.pack("<2I", code, len(data)) + data + b"\0" * (-len(data) % 8)
+
+
+@pytest.mark.parametrize("order", range(3, 8))
+@pytest.mark.parametrize(("code", "dtype"), [(1, "i1"), (2, "u1"), (3, "<i2"), (4, "<u2"), (5, "<i4"), (9, "<f8")])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_numbers_in_the_smallest_type(tmp_path, form, code, dtype, order):
+    """MATLAB stores whole numbers in the smallest type that holds them, SciPy does not; other parts follow them."""
+    real, imaginary = (
+        np.arange(order**2).reshape(order, order) % 50,
+        np.arange(order**2)[::-1].reshape(order, order) % 7,
+    )
+    M = real + 1j * imaginary
+    parts, kind = [real.T.ravel(), imaginary.T.ravel()], 6
+    if form == "sparse":
+        S = sp.csc_array(M)
+        parts, kind = [S.data.real, S.data.imag], 5
+    body = element(6, np.array([0x800 | kind, parts[0].size], "<u4")) + element(5, np.array([order] * 2, "<i4"))
+    body += element(1, np.frombuffer(b"A", "i1"))
+    if form == "sparse":
+        body += element(5, S.indices.astype("<i4")) + element(5, S.indptr.astype("<i4"))
+    body += b"".join(element(code, part.astype(dtype)) for part in parts)
+    data = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<2I", 14, len(body)) + body
+    (tmp_path / "A.mat").write_bytes(data)
+    np.testing.assert_array_equal(plain(read_matrix(tmp_path / "A.mat")), M)
+    np.testing.assert_array_equal(plain(scipy.io.loadmat(tmp_path / "A.mat")["A"]), M)
+
+
 def test_what_is_not_asked_for_is_not_read(tmp_path):
     path = tmp_path / "A.mat"
     scipy.io.savemat(path, {"A": np.eye(3), "unasked": np.zeros((1000, 5000))}, do_compression=True)
