@@ -67,6 +67,14 @@ def test_a_wrong_answer_is_called_wrong(monkeypatch):
     assert entry.error == pytest.approx(1 / 3)
 
 
+@pytest.mark.parametrize("found", [1, 2, 3, 4])
+def test_as_many_pairs_as_were_asked_for_are_right(found):
+    """Exact pairs are not the answer if there are fewer of them, or more."""
+    A = np.diag([4.0, 3.0, 2.0, 1.0])
+    _, error = contests._judge(Challenge(A, None, 3), A.diagonal()[:3], A.diagonal()[:found], np.eye(4)[:, :found])
+    assert contests._outcome(True, error) == ("right" if found == 3 else "WRONG")
+
+
 def test_who_fails_or_refuses_is_not_converged(monkeypatch):
     def broken(task):
         raise RuntimeError("out of luck")
