@@ -4,6 +4,7 @@ import io
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -33,7 +34,8 @@ def test_text_without_widgets(monkeypatch, capsys):
     assert "splitmerge, 2 pairs" in capsys.readouterr().err
 
 
-def test_widget(monkeypatch, capsys):
+def in_widgets(monkeypatch):
+    """The bars that are made in a notebook with widgets."""
     made = []
 
     class Widget(tqdm):
@@ -45,6 +47,11 @@ def test_widget(monkeypatch, capsys):
     module.tqdm = Widget
     monkeypatch.setitem(sys.modules, "tqdm.notebook", module)
     in_a_kernel(monkeypatch, widgets=True)
+    return made
+
+
+def test_widget(monkeypatch, capsys):
+    made = in_widgets(monkeypatch)
     sol = sm.solve(*EASY, 2, method=sm.Power(), rng=0, progress=True)
     (bar,) = made
     assert bar.n == len(sol.history)
@@ -117,3 +124,18 @@ def test_the_figures_of_a_pair(monkeypatch, pair):
         for _ in range(32):
             show(pair, state)
     assert bar.postfix == f"pair={pair + 1}/3, residual=1.0e-03, value=2.5"
+
+
+def test_pairs_of_all_slices_are_shown(monkeypatch):
+    """Each slice goes on from the number of pairs that the slices before it have found."""
+    shown = []
+
+    @contextmanager
+    def recorded(wanted, k):
+        yield lambda pair, state: shown.append(pair)
+
+    monkeypatch.setattr("splitmerge.slicing.interval.progress_bar", recorded)
+    sol = sm.solve(sm.gallery.grid_laplacian((40, 40))[0], interval=(0, 0.9), rng=0, progress=True)
+    assert sol.eigenvalues.size > 100
+    assert max(shown) >= sol.eigenvalues.size - 1
+    assert len(set(shown)) > 64
