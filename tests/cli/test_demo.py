@@ -4,8 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from splitmerge.cli.commands.demo import compare, distinct, methods, plotted
+from splitmerge.gallery import synthetic_pair
 
 
 @pytest.mark.parametrize(("n", "kappa"), [(256, 10.0), (60, 100.0), (2, 10.0)])
@@ -33,3 +35,12 @@ def test_curves_that_coincide_are_drawn_once():
     assert "Split-Merge and Split-Merge, CG(30)" in names
     last = [row.solution.history.products[-1] for _, row in distinct(rows)]
     assert np.all(np.diff(last) >= 0)
+
+
+def test_errors_are_relative_to_the_eigenvalue():
+    A, B = synthetic_pair(60, 100.0, rng=0)
+    largest = scipy.linalg.eigh(A, B, eigvals_only=True)[-1]
+    assert largest > 2
+    for row in compare(60, 100.0, 0):
+        expected = abs(row.solution.eigenvalues[0] / largest - 1)
+        assert row.error == pytest.approx(expected, rel=1e-3, abs=1e-14)
