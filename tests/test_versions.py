@@ -2,7 +2,9 @@
 
 import getpass
 import platform
+import re
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
@@ -27,6 +29,17 @@ def test_what_takes_part(capsys):
     assert "thread" in told["BLAS"]
     assert platform.machine() in told["platform"]
     assert {"CHOLMOD", "PARDISO", "MUMPS", "QDLDL", "METIS"} <= told.keys()
+
+
+def test_every_dependency_is_told(capsys):
+    """Whatever is installed with the library takes part in its solves."""
+    package = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    names = {re.split(r"[^\w-]", line)[0].lower() for line in package["project"]["dependencies"]}
+    assert names
+    told = rows(capsys)
+    # pymetis is named in the row of METIS, which may be absent
+    assert names - {"pymetis"} <= {name.lower() for name in told}
+    assert "pymetis" in told["METIS"] or told["METIS"] == "not installed"
 
 
 def test_what_is_missing(capsys, monkeypatch):
