@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import splitmerge as sm
-from splitmerge.express.sparse.search import InverseSearch
+from splitmerge.express.sparse.inverse import InverseSearch
 
 SIDE = 18
 GRID = sm.gallery.grid_laplacian((SIDE, SIDE))[0]

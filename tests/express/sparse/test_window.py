@@ -15,7 +15,11 @@ SIGMA, VALUES, FOLLOWING = 1.0, [1.5, 0.0, 3.0], 2.4
 def window(deltas, longest=1.0):
     """The window of values at the distances 0.5, 1 and 2 from σ; the next one is at 2.4."""
     pair = SimpleNamespace(factored_scale=lambda: (3.0, 1.0), longest=longest)
-    search = SimpleNamespace(sigma=SIGMA, pair=pair, gap=lambda last: FOLLOWING - last)
+    search = SimpleNamespace(
+        pair=pair,
+        distances=lambda values: [abs(value - SIGMA) for value in values],
+        gap=lambda last: FOLLOWING - last,
+    )
     return window_beyond(search, VALUES, deltas, SCALE)
 
 
