@@ -143,16 +143,15 @@ def run_curves(source: tuple[Any, ...], seed: int) -> dict[str, Any]:
 def _curve(side: Iteration) -> dict[str, list[float]]:
     products, rng = side.products, side.case.generator(0)
     x = rng.standard_normal(side.case.n)
-    memory = side.method.setup(products, rng)
+    memory = side.method.setup(products.setup, rng)
     seconds, sines, steps, made = [], [], [], []
-    before = products.counts.A_products
     spent, begin = 0.0, time.perf_counter()
     for state in stepped(side.method, products, x, memory):
         spent += time.perf_counter() - begin
         seconds.append(spent)
         sines.append(side.case.sine(state.x))
         steps.append(state.step)
-        made.append(products.counts.A_products - before)
+        made.append(products.counts.A_products)
         if side.check(state) is not None or state.step >= side.max_steps or not state.finite:
             break
         begin = time.perf_counter()
