@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore = ["programs.py", "programs_complex.py", "programs_memory.py"]
+collect_ignore = ["programs.py", "programs_complex.py", "programs_memory.py", "programs_parts.py"]
 HERE = Path(__file__).parent
 # Seconds that a program may take before all its processes are ended.
 LIMIT = 240
