@@ -74,6 +74,7 @@ PAIRS = {
     "body": lambda N: given(*body(N)),
     "file": from_file,
     "line": lambda n, low=0.0: given(*tridiagonal(n, low)),
+    "square": lambda N: given(*sm.gallery.element_laplacian((N, N))),
 }
 
 

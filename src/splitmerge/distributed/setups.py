@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..linalg.lanczos import PlainLanczos, largest_eigenvalue
+from ..linalg.reductions import largest, norm
 from ..methods.lobpcg.iteration import usual_block
 from ..methods.lobpcg.locally_optimal import LocallyOptimal
 from ..methods.setup import Setup
@@ -31,9 +32,13 @@ from ..transforms import standard
 from .factor import COMPLEX_BUILD
 from .solver import EXACT_TOL, DistributedSolve, factored
 
-# The smallest of a pair up to this n are found by factorising A. Of a larger one they are sought by LOBPCG with
-# multigrid, which up to the second n is given up after these steps, as a factorisation is faster then.
-FACTORISED_N, TRIED_N, TRIED_STEPS = 2_000, 20_000, 50
+# The smallest of a pair up to this n are found by factorising A, and those of meshes in the plane up to the second one.
+# Of a larger pair they are sought by LOBPCG with multigrid, which up to the third n is given up after these steps, as a
+# factorisation is faster then.
+FACTORISED_N, PLANE_N, TRIED_N, TRIED_STEPS = 2_000, 200_000, 20_000, 50
+# Within twice this distance of a row there are at most so many times as many others, if the mesh is one in the plane
+# (about four times; in space eight times, but fewer next to the boundary, and some of so many rows are not).
+PLANE_RADIUS, PLANE_GROWTH, PLANE_ROWS = 4, 4.1, 6
 # Lanczos steps that may show that a mass matrix is positive definite, and the clearance that they must show.
 DEFINITE_STEPS, CLEARANCE = 60, 1e-3
 
@@ -59,7 +64,7 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     """LOBPCG where it is asked for, or n is large; otherwise, and where it fails, shift-invert below the spectrum."""
     problem, pencil, opening = workspace.problem, workspace.pencil, len(workspace.decisions)
     asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
-    large = COMPLEX_BUILD or pencil.n > FACTORISED_N
+    large = COMPLEX_BUILD or (pencil.n > FACTORISED_N and not (pencil.known and is_plane(pencil.A)))
     factorised = pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None)
     if not pencil.known or asked or (problem.method is None and large):
         workspace.max_products = _most_products(workspace) if factorised else math.inf
@@ -68,6 +73,23 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         del workspace.decisions[opening:]
     if factorised:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
+
+
+def is_plane(A: Operator) -> bool:
+    """Does the number of rows within a distance of one of them grow as on a mesh in the plane?"""
+    return A.n <= PLANE_N and all(_growth(A, np.random.default_rng(seed)) <= PLANE_GROWTH for seed in range(PLANE_ROWS))
+
+
+def _growth(A: Operator, rng: np.random.Generator) -> float:
+    """How many times as many rows are within twice the radius of a random one; infinite if these are most of them."""
+    weights = random_vector(A, rng)
+    ball, counts = np.abs(weights) == largest(np.abs(weights)), []
+    for _ in range(2):
+        for _ in range(PLANE_RADIUS):
+            # of random weights, none cancel each other
+            ball = ball | (A.times(np.where(ball, weights, 0.0)) != 0)
+        counts.append(norm(ball.astype(float)) ** 2)
+    return counts[1] / counts[0] if counts[1] < A.n / 2 else math.inf
 
 
 def _most_products(workspace: Workspace) -> float:
