@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -50,11 +51,24 @@ def solve(problem: Problem, comm: Any, began: float, serial: Serial) -> Solution
     elif B is not None and not isinstance(B, PETSc.Mat):
         raise ValueError(f"A is a PETSc matrix, but B is a {type(B).__name__}; give both as PETSc matrices")
     try:
-        return _on_communicator(problem, A, B, began, serial)
+        with _collected():
+            return _on_communicator(problem, A, B, began, serial)
     finally:
-        # also what is part of a cycle: a shell matrix must not outlive PETSc
-        gc.collect()
         free_garbage(A.getComm())
+
+
+@contextmanager
+def _collected() -> Iterator[None]:
+    """Collect what is left in cycles, as a shell matrix must not outlive PETSc; older objects are not looked at."""
+    fresh = gc.get_freeze_count() == 0
+    if fresh:
+        gc.freeze()
+    try:
+        yield
+    finally:
+        gc.collect()
+        if fresh:
+            gc.unfreeze()
 
 
 def _on_communicator(problem: Problem, A: Any, B: Any, began: float, serial: Serial) -> Solution:
