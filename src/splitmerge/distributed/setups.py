@@ -64,15 +64,19 @@ def _smallest_first(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
     """LOBPCG where it is asked for, or n is large; otherwise, and where it fails, shift-invert below the spectrum."""
     problem, pencil, opening = workspace.problem, workspace.pencil, len(workspace.decisions)
     asked = isinstance(problem.method, LocallyOptimal) or problem.preconditioner is not None
-    large = COMPLEX_BUILD or (pencil.n > FACTORISED_N and not (pencil.known and is_plane(pencil.A)))
     factorised = pencil.known and not asked and not (COMPLEX_BUILD and problem.method is None)
-    if not pencil.known or asked or (problem.method is None and large):
+    if not pencil.known or asked or (problem.method is None and _is_large(pencil.A)):
         workspace.max_products = _most_products(workspace) if factorised else math.inf
         yield Candidate(Engine.LOBPCG, Map.NEGATED), _smallest(workspace)
         workspace.max_products = math.inf
         del workspace.decisions[opening:]
     if factorised:
         yield Candidate(Engine.SHIFT_INVERT), _nearest(workspace, _below(workspace))
+
+
+def _is_large(A: Operator) -> bool:
+    """Does a factorisation of A take longer than LOBPCG?"""
+    return COMPLEX_BUILD or (A.n > FACTORISED_N and not is_plane(A))
 
 
 def is_plane(A: Operator) -> bool:
