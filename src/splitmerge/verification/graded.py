@@ -24,6 +24,8 @@ from .residuals import Pairs, measured_columns
 
 # Steps of Rayleigh quotient iteration, and the multiply–adds that dense factorisations may take in all.
 STEPS, MAX_OPERATIONS = 6, 1e9
+# What orthogonalisation may add to residuals, as fractions of the tolerance: the first one that leaves them within it.
+TOLERATED = (1.0, 0.3)
 # Inner products of vectors that one step of orthogonalisation removes.
 MAX_OVERLAP = 1e-6
 
@@ -41,20 +43,38 @@ def sharpened(setup: Setup, pairs: Pairs, tol: float, *, last: bool = False) -> 
         return pairs
     assert pencil.B is not None
     d = np.ones((products.n, 1)) if pencil.scaling is None else pencil.scaling.astype(np.float64)[:, None]
+    user = _UserPair.of(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]))
     with np.errstate(all="ignore"):
-        user = _UserPair.of(_user_matrix(pencil.A, d[:, 0]), _user_matrix(pencil.B, d[:, 0]))
-        X = user.iterated(d * pairs.vectors, poor) / d
-    if not np.isfinite(X).all():
-        return pairs
-    better = measured_columns(products, X, setup.inverse)
-    better.floors, better.gaps, better.spare = pairs.floors, pairs.gaps, pairs.spare
-    better.projected, better.order = pairs.projected, pairs.order
-    # together or not at all, as they are orthogonal to each other
+        X = user.iterated(d * pairs.vectors, poor)
+    for share in TOLERATED:
+        with np.errstate(all="ignore"):
+            vectors = user.orthonormal(X, poor, share * tol) / d
+        better = _better(setup, pairs, vectors, allowed)
+        if better is not None:
+            return _placed(better, pairs, last=last)
+    return pairs
+
+
+def _better(setup: Setup, pairs: Pairs, vectors: Array, allowed: Array) -> Pairs | None:
+    """The pairs of these vectors; None where one is worse or has gone, as they are orthogonal to each other."""
+    if not np.isfinite(vectors).all():
+        return None
+    better = measured_columns(setup.given_pair, vectors, setup.inverse)
     worse = better.norms > np.maximum(allowed, pairs.norms)
     # Rayleigh quotient iteration may converge to an eigenvalue far away
     moved = np.abs(better.values - pairs.values) > pairs.deltas + better.deltas
-    if worse.any() or moved.any():
-        return pairs
+    return None if worse.any() or moved.any() else better
+
+
+def _placed(better: Pairs, pairs: Pairs, *, last: bool) -> Pairs:
+    """The better pairs in the order of the others, with what is known of those."""
+    better.floors, better.gaps, better.spare = pairs.floors, pairs.gaps, pairs.spare
+    better.projected, better.order = pairs.projected, pairs.order
+    if last:
+        # which eigenvalues these are is known no better than before
+        better.errors, better.offsets, better.noise = pairs.errors, pairs.offsets, pairs.noise
+        shifts = np.abs(better.values - pairs.values)
+        better.deltas, better.estimates = pairs.deltas + shifts, pairs.estimates + shifts
     rank = np.argsort(np.argsort(pairs.values))
     return better.ordered(lambda _: rank)
 
@@ -65,8 +85,9 @@ def _poor(pencil: Pencil, pairs: Pairs, allowed: Array, *, last: bool) -> Array:
     if pencil.B is None or not pencil.has_entries:
         return nothing
     missed = pairs.norms > allowed
+    above = pairs.norms > pairs.floors
     poor = np.flatnonzero(missed.any(axis=0) if last else missed[0])
-    early = pencil.scaling is None or bool((pairs.norms[-1] > pairs.floors[-1])[poor].any())
+    early = pencil.scaling is None or bool(above[-1][poor].any())
     costly = pencil.dense and poor.size * pencil.n**3 > MAX_OPERATIONS
     return nothing if costly or (early and not last) else poor
 
@@ -85,25 +106,35 @@ class _UserPair(NamedTuple):
         return cls(A, B, float(abs(A).sum(axis=0).max()), float(abs(B).sum(axis=0).max()))
 
     def iterated(self, X: Array, poor: Array) -> Array:
-        """The columns X, B-orthonormal, those that are `poor` after Rayleigh quotient iteration."""
+        """The columns X, those that are `poor` after Rayleigh quotient iteration."""
         X = X / np.sqrt(column_dots(X, self.B @ X))
         settled = np.ones(X.shape[1], dtype=bool)
         settled[poor] = False
         for i in poor.tolist():
             X[:, i] = self._column(X[:, i], X[:, settled])
             settled[i] = True
-        return self.orthonormal(X)
+        return X
 
-    def orthonormal(self, X: Array) -> Array:
-        """The columns without what they have of each other, as far as that does not spoil them; NaN if two are one."""
-        X = X / np.sqrt(column_dots(X, self.B @ X))
-        overlaps = gram(X, self.B @ X) - np.eye(X.shape[1])
+    def orthonormal(self, X: Array, exact: Array, tol: float) -> Array:
+        """The columns without what they have of each other, as far as that does not spoil them; NaN if two are one.
+
+        It is the other columns that are not orthogonal to the `exact` ones; their residuals may be as large as `tol`
+        allows, those of the latter as rounding does.
+        """
+        BX = self.B @ X
+        X, BX = (M / np.sqrt(column_dots(X, BX)) for M in (X, BX))
+        overlaps = gram(X, BX) - np.eye(X.shape[1])
         if not np.abs(overlaps).max() <= MAX_OVERLAP:
             return np.full_like(X, math.nan)
-        values, lengths = column_dots(X, self.A @ X), column_norms(X)
+        values, lengths, is_exact = column_dots(X, self.A @ X), column_norms(X), np.zeros(X.shape[1], dtype=bool)
+        is_exact[exact] = True
+        tolerated = np.where(is_exact, 0.0, tol * np.abs(values) * column_norms(BX) / lengths)
         for i, value in enumerate(values.tolist()):
-            overlaps[~self._is_harmless(overlaps[:, i] / lengths[i], X, values, value), i] = 0.0
-        return np.asarray(X - X @ (overlaps / 2))
+            share = np.where(is_exact == is_exact[i], 0.5, np.where(is_exact, 1.0, 0.0))
+            multiples = share * overlaps[:, i]
+            harmless = self._is_harmless(multiples / lengths[i], X, values, value, float(tolerated[i]))
+            overlaps[:, i] = np.where(harmless, multiples, 0.0)
+        return np.asarray(X - X @ overlaps)
 
     def _column(self, x: Array, known: Array) -> Array:
         """x after Rayleigh quotient iteration, in the complement of those of the `known` columns that are near.
@@ -133,13 +164,14 @@ class _UserPair(NamedTuple):
                 return solve
         return None
 
-    def _is_harmless(self, multiples: Array, X: Array, values: Array, value: float) -> Array:
+    def _is_harmless(self, multiples: Array, X: Array, values: Array, value: float, tolerated: float = 0.0) -> Array:
         """May these multiples of the columns be added to a vector of norm 1 with this value?
 
-        That of x adds |λ − value|‖Bx‖ times itself to the residual, where rounding allows eps (‖A‖ + |value|‖B‖).
+        That of x adds |λ − value|‖Bx‖ times itself to the residual, where eps (‖A‖ + |value|‖B‖) is rounding.
         """
         added = np.abs(multiples) * np.abs(values - value) * column_norms(self.B @ X)
-        return np.asarray(added <= np.finfo(float).eps * (self.A_norm + abs(value) * self.B_norm))
+        rounding = float(np.finfo(float).eps) * (self.A_norm + abs(value) * self.B_norm)
+        return np.asarray(added <= max(rounding, tolerated))
 
 
 def _user_matrix(M: Operator, d: Array) -> Any:
