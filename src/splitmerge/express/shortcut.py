@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from ..linalg.extreme import Extreme
 from ..linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_DENSE
+from ..methods.direct import hides_others
 from ..planning.costs import prefers_short_search
 from ..planning.decision import Choice, Decision
 from ..problem.problem import Problem
@@ -99,7 +100,7 @@ def _at_end(asked: dict[str, Any], began: float, rng: Any, x0: Any = None) -> So
         by_search = _by_search(plain, K, problem, generator(rng, x0), began, ready)
         if by_search is not None:
             return by_search
-    found = _figures(plain, K, by_lapack(plain, K, k, largest=which == "largest"))
+    found = _decomposed(plain, K, by_lapack(plain, K, k, largest=which == "largest"))
     if found is None:
         return None
     clock = Clock(began, ready, time.perf_counter())
@@ -111,6 +112,14 @@ def _figures(plain: Plain, K: Array | None, extreme: Extreme | None) -> Found | 
     if extreme is None:
         return None
     return standard(plain, extreme) if K is None else swapped(plain, K, extreme)
+
+
+def _decomposed(plain: Plain, K: Array | None, extreme: Extreme | None) -> Found | None:
+    """The same of a decomposition; None where rounding of the largest 1/λ hides others, which those of λ may not."""
+    found = _figures(plain, K, extreme)
+    if found is None or K is None:
+        return found
+    return None if 0.0 in found.values or hides_others([1 / value for value in found.values]) else found
 
 
 def _by_search(
@@ -140,7 +149,7 @@ def _near(asked: dict[str, Any], sigma: Any, began: float) -> Solution | None:
     K = plain.definite() if plain.semidefinite else None
     if K is None and (plain.semidefinite or plain.hides("nearest")):
         return None
-    found = _figures(plain, K, near_by_lapack(plain, K, k, float(sigma)))
+    found = _decomposed(plain, K, near_by_lapack(plain, K, k, float(sigma)))
     if found is None:
         return None
     problem = made(Problem, **USUAL | asked | {"sigma": float(sigma)})

@@ -19,8 +19,17 @@ from .setup import Setup
 
 # An interval is widened by this multiple of the rounding error of its values, so that none at an end is lost.
 WINDOW_ROUNDING_ERRORS = 10
+# Rounding errors of a decomposition, in units of that of the largest value, and the relative distance of values that
+# they must not exceed.
+HIDING_UNITS, DISTINCT_FRACTION = 10, 1e-6
 # The rounding errors of a decomposition grow with n: by one unit more than A and B allow for this many rows, up to
 MAX_SLACK, SLACK_ROWS = 10.0, 16
+
+
+def hides_others(thetas: Array | list[float]) -> bool:
+    """Is rounding of the largest of these values too large beside the smallest one to tell that from others?"""
+    sizes = np.abs(thetas)
+    return bool(sizes.max() * HIDING_UNITS * np.finfo(float).eps > DISTINCT_FRACTION * sizes.min())
 
 
 class Direct(Iteration):
@@ -33,9 +42,10 @@ class Direct(Iteration):
         self.found: tuple[Array, Array, Array] | None = None
 
     def start(self, X: Array) -> Reason:
-        """Decompose."""
+        """Decompose; failed where rounding of the largest value may hide others of an inverse."""
         self.found = direct(self) if self.window is None else within(self.products, *self.window)
-        return Reason.RESIDUAL
+        inverse = self.window is None and self.products.pencil.inverse is not None
+        return Reason.UNCONFIRMED if inverse and hides_others(self.found[0]) else Reason.RESIDUAL
 
     def checkpoint(self) -> Array | None:
         """The vectors, once the decomposition is done."""
