@@ -136,3 +136,19 @@ class TestSineAngle:
         assert sol.reason is alone.reason is Reason.ANGLE
         assert sol.steps == alone.steps
         np.testing.assert_array_equal(sol.eigenvectors, alone.eigenvectors)
+
+    @pytest.mark.parametrize("method", [None, sm.Accelerated(), sm.Lanczos()], ids=short)
+    def test_a_residual_at_rounding_alone_does_not_meet_both(self, method):
+        """A random vector is no eigenvector: the search ends in the whole space."""
+        A, u = np.diag(np.arange(1.0, 301)), np.random.default_rng(0).normal(size=300)
+        rules = SineAngle(u, 1e-5) & sm.Residual(1e-6), sm.Residual(1e-6) & SineAngle(u, 1e-5)
+        for rule in rules:
+            with pytest.raises(sm.NotConverged) as error:
+                sm.solve(A, stop=rule, method=method, rng=0)
+            assert error.value.solution.reason is Reason.EXHAUSTED
+        assert sm.solve(A, stop=rules[0] | sm.Residual(1e-6), method=method, rng=0).converged
+
+    def test_limits_beside_a_residual_are_no_goals(self):
+        A = np.diag(np.arange(1.0, 301))
+        for rule in (sm.Residual(1e-300) & sm.MaxSteps(1), sm.MaxSteps(1) & sm.Residual(1e-300)):
+            assert sm.solve(A, stop=rule, method=sm.Accelerated(), rng=0).reason is Reason.PRECISION

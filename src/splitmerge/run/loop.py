@@ -13,7 +13,7 @@ from .checkpoint import Saving
 from .history import History
 from .iteration import Iteration
 from .reason import Reason
-from .rules import Check, Rule
+from .rules import Check, Rule, is_met_at_rounding
 
 
 class Stepping(Protocol):
@@ -112,7 +112,7 @@ class Run:
             if reason is not None:
                 return state, reason
         # that a residual is at rounding meets a rule on residuals, and no other
-        met = self.rule.residual_tol is not None and state.at_rounding
+        met = state.at_rounding and is_met_at_rounding(self.rule)
         return state, Reason.PRECISION if met else Reason.EXHAUSTED
 
     def _checked(self, state: State) -> Reason | None:

@@ -257,5 +257,22 @@ def is_of_residuals(rule: Rule) -> bool:
     return isinstance(rule, Residual)
 
 
+def is_met_at_rounding(rule: Rule) -> bool:
+    """Do residuals at rounding meet it? A limit beside a goal is not another one."""
+    if isinstance(rule, _Either):
+        return is_met_at_rounding(rule.left) or is_met_at_rounding(rule.right)
+    if isinstance(rule, _Both):
+        goals = [part for part in (rule.left, rule.right) if not _is_limit(part)]
+        return bool(goals) and all(map(is_met_at_rounding, goals))
+    return rule.residual_tol is not None
+
+
+def _is_limit(rule: Rule) -> bool:
+    """Does it ask for nothing to be reached?"""
+    if isinstance(rule, _Either | _Both):
+        return _is_limit(rule.left) and _is_limit(rule.right)
+    return rule.residual_tol is None and rule.angle_tol is None
+
+
 def _tolerances(*rules: Rule) -> list[float]:
     return [rule.residual_tol for rule in rules if rule.residual_tol is not None]
