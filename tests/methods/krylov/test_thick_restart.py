@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 
 import splitmerge as sm
+from splitmerge.methods.krylov import basis
 from splitmerge.methods.krylov.basis import Basis
 from splitmerge.methods.krylov.complement import MIN_PROBE_STEPS, Complement
 from splitmerge.methods.krylov.thick_restart import MAX_STAGNATING, ThickRestart
@@ -325,3 +326,20 @@ def test_the_last_pair_counts_once_the_next_ones_cannot_be_more_wanted(rest, err
     assert (search.patience == 0) == settled
     search.pair = 0
     assert search.patience == 0
+
+
+def test_a_projection_that_divide_and_conquer_fails_on(monkeypatch):
+    """QR follows, and the search goes on."""
+    drivers, eigh = [], basis.eigh
+
+    def failing(H, *, driver, **options):
+        drivers.append(driver)
+        if driver == "evd":
+            raise np.linalg.LinAlgError
+        return eigh(H, driver=driver, **options)
+
+    monkeypatch.setattr(basis, "eigh", failing)
+    A = np.diag(np.arange(1.0, 401))
+    solution = sm.solve(A, k=4, which="ends", method=sm.Accelerated(), rng=0)
+    np.testing.assert_allclose(np.sort(solution.eigenvalues), [1, 2, 399, 400], rtol=1e-8)
+    assert set(drivers) == {"evd", "ev"}

@@ -167,12 +167,12 @@ class Basis(Recurrence):
         j = self.size
         H = self.H[:j, :j]
         if not self.tridiagonal:
-            return agreed(eigh(H, check_finite=False, driver="evd"))
+            return agreed(_decomposed(H))
         e = np.zeros(j)
         e[: j - 1] = H.diagonal(-1).real
         first = j - count if self.target is Target.LARGEST else 0
         found = tridiagonal_pairs(H.diagonal().real.copy(), e, first, j - 1)
-        return agreed(eigh(H, check_finite=False, driver="evd") if found is None else found)
+        return agreed(_decomposed(H) if found is None else found)
 
     def vectors(self, S: Array) -> Array:
         """The combinations V S, in the coordinates of the transform."""
@@ -236,3 +236,11 @@ class Basis(Recurrence):
             self.tridiagonal = False
         if not couple:
             self.scatter()
+
+
+def _decomposed(H: Array) -> tuple[Array, Array]:
+    """Every eigenpair, by QR where divide and conquer fails to converge."""
+    try:
+        return eigh(H, check_finite=False, driver="evd")
+    except np.linalg.LinAlgError:
+        return eigh(H, check_finite=False, driver="ev")
