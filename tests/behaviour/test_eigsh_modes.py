@@ -200,3 +200,14 @@ def test_an_inverse_that_is_given_changes_nothing(which, mode):
     options = {"k": 3, "sigma": 20.4, "which": which, "mode": mode, "return_eigenvectors": False, "rng": 0}
     expected = sm.eigsh(A, **options)
     np.testing.assert_allclose(sm.eigsh(A, OPinv=aslinearoperator(inverse), **options), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("sigma", [1e-17, -1e-15, 1e-13, 1e-10])
+def test_a_tiny_shift_beside_a_singular_A(sigma):
+    """A − σM is singular to rounding there; σ was moved by fractions of itself only, and a regular pair refused."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 40))
+        G, masses = rng.normal(size=(n, n // 2)), 10.0 ** rng.uniform(-6, 0, n)
+        values = sm.eigsh(G @ G.T, 2, np.diag(masses), sigma=sigma, return_eigenvectors=False)
+        assert np.abs(values).max() < 1e-8

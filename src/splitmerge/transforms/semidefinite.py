@@ -18,7 +18,7 @@ from ..typing import Array
 CLEAR_OF_SINGULAR = 1e-4
 # Passes of equilibration; each halves the decades between the rows.
 EQUILIBRATING_PASSES = 8
-# Shifts tried next to one at which A − σM is singular, relative to it.
+# Shifts tried next to one at which A − σM is singular, relative to it or to the eigenvalues.
 MOVES = (0.0, 1e-4, -1e-4, 1e-2, -1e-2)
 
 
@@ -121,8 +121,9 @@ def _is_clear(L: Array) -> bool:
 def _clear_of_eigenvalues(A: Array, M: Array, sigma: float) -> tuple[float, Array]:
     """τ = σ, or next to it where A − σM is singular, and A − τM."""
     best, tau, K = 0.0, sigma, A
-    for move in MOVES:
-        moved = sigma * (1 + move) if sigma else move * np.abs(A).max() / (np.abs(M).max() or 1.0)
+    size = np.abs(A).max() / (np.abs(M).max() or 1.0)
+    # relative to σ, and where that is tiny, to the eigenvalues
+    for moved in (*(sigma * (1 + move) for move in MOVES), *(sigma + move * size for move in MOVES[1:])):
         sizes = np.abs(eigh(A - moved * M, eigvals_only=True))
         clearance = float(sizes.min() / sizes.max()) if sizes.any() else 0.0
         if clearance > best:
