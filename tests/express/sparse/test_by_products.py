@@ -220,4 +220,6 @@ def test_random_spectra(seed, k, masses, which, tol):
         found, expected = np.abs(found), np.abs(expected)
     width = solution.error_bounds.max() + 1e-12 * np.abs(values).max()
     width += 1e-6 * np.abs(found).max() if "cluster" in solution.verdict.why else 0.0
+    # a search from a random vector may not tell values apart that differ by a few tolerances
+    width += 10 * tol * np.abs(found).max() if solution.verdict == "probed" else 0.0
     assert np.abs(np.sort(found) - np.sort(expected)).max() <= width or solution.verdict == "unchecked"
