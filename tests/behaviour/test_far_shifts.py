@@ -83,3 +83,13 @@ def test_an_entry_beside_which_all_others_are_rounding(kind, n):
     A[0, 0] = 1e200
     sol = sm.solve(kind(A), k=1, sigma=0.0, rng=1)
     assert abs(abs(sol.eigenvalues[0]) - exact) <= sol.error_bounds[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_that_are_hardly_known_are_left_to_the_next_candidate(seed):
+    """A search left a value known to 70; inverse iteration made it any eigenvalue within that, "probed"."""
+    n, almost = 300, 1 - 1e-10
+    A, B = np.diag(np.arange(1.0, n + 1)), np.eye(n)
+    A[:2, :2], B[:2, :2] = [[0, 1], [1, 0]], [[1, almost], [almost, 1]]
+    solution = sm.solve(A, B, k=1, sigma=-1.25e9, rng=seed)
+    assert solution.eigenvalues[0] == pytest.approx(0.5, abs=1e-6)

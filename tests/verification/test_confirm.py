@@ -68,7 +68,7 @@ def confirmed_with(monkeypatch, norms, floors):
         tighten=lambda factor: None,
         until_end=lambda begin: begin(),
     )
-    setup = SimpleNamespace(inverse=None, products=SimpleNamespace(n=9))
+    setup = SimpleNamespace(inverse=None, last=True, products=SimpleNamespace(n=9))
     monkeypatch.setattr(confirm, "pairs_of", lambda *_: pairs)
     monkeypatch.setattr(confirm, "sharpened", lambda setup, pairs, tol, **_: pairs)
     return confirmed(run, setup, Reason.RESIDUAL)[0], tightened

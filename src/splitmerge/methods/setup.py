@@ -82,6 +82,8 @@ class Setup(NamedTuple):
     semidefinite: bool = False
     # was a count of eigenvalues asked for?
     certify: bool = False
+    # does no other candidate follow where this one fails?
+    last: bool = True
     # the pair that was given, when `products` are those of another one
     original: Products | None = None
 

@@ -53,7 +53,8 @@ def setups(workspace: Workspace) -> Iterator[tuple[Candidate, Setup]]:
         setup = prepare(candidate, workspace)
         if setup is not None:
             _mention_unused(workspace, setup)
-            yield candidate, setup
+            last = candidate is workspace.plan.candidates[-1] and workspace.plan.otherwise is None
+            yield candidate, setup if last else setup._replace(last=False)
             if candidate.provisional:
                 del workspace.decisions[opening:]
                 made = workspace.counts.A_products - before

@@ -66,7 +66,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
         reason = run.until_end(again)
         last = excess
     assert tol is not None
-    if pairs.excess(tol, lenient=True) > 1:
+    if setup.last and pairs.excess(tol, lenient=True) > 1:
         pairs = sharpened(setup, pairs, tol, last=True)
     if pairs.excess(tol, lenient=True) <= 1:
         return _success(pairs, tol), pairs
