@@ -14,6 +14,8 @@ from .requests import Request
 
 # Factor by which a bound that the documentation calls an estimate may be too small.
 ESTIMATE = 10.0
+# Eigenvalues are simple if the others are farther away than this multiple of their rounding.
+SIMPLE = 1e3
 WORDS = ("certified", "probed", "unchecked")
 
 
@@ -150,6 +152,28 @@ def check_bounds(solution: Any, evidence: Evidence, reference: Reference, reques
     return [Finding("bound", f"{text}; the nearest is {float(distance[i]):.2e} away")]
 
 
+def check_angles(solution: Any, evidence: Evidence, reference: Reference, request: Request) -> list[Finding]:
+    """Is each vector that belongs to a simple eigenvalue within its angle of the eigenvector?"""
+    clusters, values = np.asarray(solution.clusters), reference.values
+    for i, bound in enumerate(extended(solution.angle_bounds).tolist()):
+        distances = abs(values - evidence.values[i])
+        j = int(np.argmin(distances))
+        gap = np.delete(abs(values - values[j]), j).min(initial=np.inf)
+        if not bound < 1 or (clusters == clusters[i]).sum() > 1 or gap < SIMPLE * reference.allowance[j]:
+            continue
+        u, x = evidence.vectors[:, i], reference.vectors[:, j]
+        u = u / np.sqrt(max((u.conj() @ (reference.B @ u)).real, TINY))
+        rest = u - x * (x.conj() @ (reference.B @ u))
+        sine = float(np.sqrt(max((rest.conj() @ (reference.B @ rest)).real, 0)))
+        length = float(np.sqrt(evidence.squares[i] * reference.norm_B))
+        noise = 10 * reference.allowance[j] / gap + ROUNDING * reference.n * reference.eps * length
+        if sine > (1 if request.exact else ESTIMATE) * bound + noise:
+            return [
+                Finding("angle", f"pair {i}: the sine is {sine:.2e}, its bound {bound:.2e}, the gap {float(gap):.1e}")
+            ]
+    return []
+
+
 def check_values(solution: Any, evidence: Evidence, reference: Reference, request: Request) -> list[Finding]:
     """Are these the wanted eigenvalues, if the verdict says so?"""
     word = str(solution.verdict)
@@ -180,6 +204,7 @@ def judge(solution: Any, reference: Reference, request: Request) -> list[Finding
     found += check_residuals(solution, evidence, reference, request)
     found += check_orthonormal(evidence, reference, request)
     found += check_bounds(solution, evidence, reference, request)
+    found += check_angles(solution, evidence, reference, request)
     found += check_values(solution, evidence, reference, request)
     if request.options.get("certify") and str(solution.verdict) != "certified":
         found.append(Finding("uncertified", f"certify=True, and the verdict is {str(solution.verdict)!r}"))
