@@ -44,6 +44,27 @@ def test_pairs_next_to_a_shift_on_an_eigenvalue_are_bounded():
     assert (np.abs(sol.eigenvalues - exact) <= sol.error_bounds).all()
 
 
+@pytest.mark.parametrize("place", ["above", "inside", "below"])
+@pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["chosen", "accelerated"])
+@pytest.mark.parametrize("tol", [1e-6, 1e-10, *np.geomspace(1e-13, 1e-15, 5)], ids="{:.1e}".format)
+def test_bounds_hold_wherever_the_shift_is(place, method, tol):
+    """The next eigenvalue is so close to the last pair that rounding mixes their vectors."""
+    n, sigma = 300, {"above": 1.1, "inside": 0.3, "below": -1.1}[place]
+    for seed, gap in enumerate([1e-8, 1e-7, 1e-6, 1e-4]):
+        rng = np.random.default_rng(seed)
+        distances = np.r_[0.1, 0.2, 0.6, 0.6 + gap, np.linspace(0.8, 30, n - 4)]
+        signs = {"above": -1, "inside": np.r_[1, -1, 1, 1, rng.choice([-1, 1], n - 4)], "below": 1}[place]
+        places, A = rng.permutation(n), np.zeros((n, n))
+        A[places, places] = sigma + signs * distances
+        sol = sm.solve(A, k=3, sigma=sigma, tol=tol, method=method, rng=seed)
+        found, wanted = np.argsort(np.abs(sol.eigenvalues - sigma)), places[:3]
+        errors, X = np.abs(sol.eigenvalues[found] - A[wanted, wanted]), sol.eigenvectors[:, found].copy()
+        assert (errors <= sol.error_bounds[found]).all()
+        # what is left are the sines of the angles
+        X[wanted, np.arange(3)] = 0
+        assert (np.linalg.norm(X, axis=0) <= sol.angle_bounds[found]).all()
+
+
 def confirmed_with(monkeypatch, norms, floors):
     """Why a run to the tolerance 1e-8 ended whose only pair keeps these ‖r‖, in the user's coordinates and its own.
 
