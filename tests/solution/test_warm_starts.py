@@ -50,6 +50,20 @@ class TestStarts:
         assert sol.steps == 0
 
 
+@pytest.mark.parametrize("domain", ["standard", "dense", "sparse", "smallest"])
+@pytest.mark.parametrize(
+    "method", [None, sm.Accelerated(), sm.LocallyOptimal()], ids=["chosen", "accelerated", "locally optimal"]
+)
+def test_spare_vectors_are_others_than_those_of_the_pairs(domain, method):
+    A, B, options = PROBLEMS[domain]
+    sol = sm.solve(A, B, 3, method=method, rng=0, **options)
+    assert (sol.spare is not None) or not isinstance(method, sm.LocallyOptimal)
+    if sol.spare is not None:
+        BS = sol.spare if B is None else B @ sol.spare
+        lengths = np.sqrt(np.sum(sol.spare.conj() * BS, axis=0).real)
+        assert (np.abs(sol.eigenvectors.conj().T @ BS) <= 1e-6 * lengths).all()
+
+
 class TestCopies:
     def test_pickle(self):
         sol = sm.solve(*sparse_pair(), 2, rng=0)
