@@ -96,6 +96,20 @@ def test_copies_next_to_a_shift_are_all_found(copies, width, mirrored):
         np.testing.assert_allclose(np.sort(np.abs(solution.eigenvalues)), wanted, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize(
+    "copies", [(1, 3), (2, 1, 3), (1, 2, 3), (2, 2, 3), (3, 1, 3), (2, 1, 1, 4), (2, 1, 3, 1)], ids=str
+)
+def test_copies_of_several_values_are_all_found(copies, which, kind):
+    """A third copy of any of them, not only of the first that is multiple."""
+    n, k, sign = 1100, sum(copies), 1 if which == "largest" else -1
+    wanted = np.repeat(10.0 - np.arange(len(copies)), copies)
+    d = sign * np.random.default_rng(0).permutation(np.r_[wanted, 5.5, np.linspace(0, 4, n - k - 1)])
+    solution = sm.solve(kind(np.diag(d)), k=k, which=which, method=sm.Accelerated(), rng=0)
+    np.testing.assert_allclose(np.sort(sign * solution.eigenvalues)[::-1], wanted, rtol=1e-9)
+
+
 def test_a_probe_for_copies_far_inside_the_window_is_short():
     """Two copies next to σ, and the other values at the edge of a dense spectrum."""
     d = np.r_[1.0, 1.0, -50.0, 60.0, np.linspace(70, 400, 1700)]
