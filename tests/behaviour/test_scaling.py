@@ -101,6 +101,33 @@ def test_a_solver_of_the_users_for_a_B_of_extreme_size(exponent):
     assert sol.eigenvalues[0] == pytest.approx(np.ldexp(np.max(np.arange(40.0) / d), -exponent))
 
 
+RESTRICTED = {
+    "chosen": {},
+    "chosen, smallest": {"which": "smallest"},
+    "chosen, nearest": {"sigma": 3.0},
+    "Krylov": {"method": sm.Accelerated()},
+}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("a", "b"), [(1e40, 1), (1e-40, 1), (1, 1e40), (1, 1e-40), (1e40, 1e40), (1e-40, 1e40)])
+@pytest.mark.parametrize("name", RESTRICTED)
+def test_figures_of_a_restricted_pair_do_not_depend_on_its_units(name, a, b, kind):
+    A, B, figures = pair_of(np.arange(1.0, 31.0))[0], np.diag(np.r_[np.linspace(1, 2, 20), np.zeros(10)]), []
+    for x, y in ((1, 1), (a, b)):
+        options = dict(RESTRICTED[name])
+        if "sigma" in options:
+            options["sigma"] *= x / y
+        sol = sm.solve(kind(x * A), kind(y * B), k=2, b_policy="restrict", rng=0, **options)
+        figures.append((sol.eigenvalues / (x / y), sol.error_bounds / (x / y), sol.residuals, sol.verdict))
+    (values, bounds, residuals, verdict), scaled = figures
+    np.testing.assert_allclose(scaled[0], values, rtol=1e-10)
+    np.testing.assert_allclose(scaled[1], bounds, rtol=0.2)
+    # rounding errors differ
+    assert (np.abs(np.log10(scaled[2] / residuals)) < 2).all()
+    assert scaled[3] == verdict
+
+
 @pytest.mark.parametrize("factor", [16.0, 1 / 16])
 def test_bounds_of_lapack_scale_with_the_pair(factor):
     A, B = sm.gallery.synthetic_pair(40, 50, rng=2)
