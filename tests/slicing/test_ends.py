@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import splitmerge as sm
+from rotated import turned
 from splitmerge.slicing.cuts import Counter
 from splitmerge.slicing.ends import ENCLOSING_FACTOR, OUTWARD_MOVES, counted_ends
 
@@ -62,3 +64,21 @@ class TestEnds:
         ends = counted_ends(counter, 2, 2.5)
         assert counter.factorisations <= OUTWARD_MOVES + 3
         assert ends.count >= 1
+
+
+@pytest.mark.parametrize("distance", [1e-11, 3e-9, 1e-6])
+@pytest.mark.parametrize("low", [0, 1, 3])
+@pytest.mark.parametrize("high", [0, 1, 2])
+def test_nothing_beyond_an_end_is_in_the_interval(low, high, distance):
+    """Eigenvalues so near to an end that it is moved outwards, more of them at one end than at the other."""
+    a, b = 3.0, 5.0
+    near = np.r_[a - distance * np.arange(1, low + 1), b + distance * np.arange(1, high + 1)]
+    others = np.linspace(1, 9, 400 - near.size)
+    others = others[np.minimum(abs(others - a), abs(others - b)) > 1e-3]
+    values = np.r_[near, others]
+    A = turned(values, 0)
+    sol = sm.solve(sp.csr_array((A + A.T) / 2), interval=(a, b), method=sm.Accelerated(), rng=0)
+    inside = np.sort(values[(values >= a) & (values <= b)])
+    assert sol.verdict == "certified"
+    assert sol.eigenvalues.shape == inside.shape
+    np.testing.assert_allclose(sol.eigenvalues, inside, rtol=1e-12)
