@@ -32,6 +32,17 @@ MATRICES = {
     "extreme": np.diag([5e-324, 1.7976931348623157e308, 0.1]),
     "not finite": np.diag([np.nan, np.inf, 1.0]),
 }
+CYCLE = np.roll(np.eye(5), 1, axis=1)
+# as many entries in every row as in the column of its number, or the same entries but for signs
+NOT_SYMMETRIC = {
+    "cycle": CYCLE,
+    "cycle with a diagonal": np.eye(5) + CYCLE,
+    "two cycles": CYCLE + CYCLE @ CYCLE,
+    "pattern of a symmetric one": np.eye(5) + CYCLE + 2 * CYCLE.T,
+    "skew-symmetric": CYCLE - CYCLE.T,
+    "imaginary and symmetric up to a sign": 1j * np.eye(5) + CYCLE + 1j * CYCLE.T,
+    "complex cycle": (1 + 1j) * CYCLE,
+}
 each_suffix = pytest.mark.parametrize("suffix", SUFFIXES)
 
 
@@ -61,6 +72,15 @@ def test_round_trip(tmp_path, suffix, name, is_sparse):
         assert written.entries == M.shape[0] ** 2
     elif suffix != ".mtx":
         assert written.entries == found.nnz
+
+
+@each_suffix
+@pytest.mark.parametrize("name", NOT_SYMMETRIC)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array])
+def test_a_matrix_that_is_not_symmetric_is_not_written_as_one(tmp_path, suffix, name, kind):
+    M = NOT_SYMMETRIC[name]
+    assert write_matrix(tmp_path / f"A{suffix}", kind(M)).symmetry == "general"
+    np.testing.assert_array_equal(dense(read_matrix(tmp_path / f"A{suffix}")), M)
 
 
 class TestMatrixMarket:
