@@ -10,7 +10,7 @@ import splitmerge as sm
 from splitmerge.bench import rivals
 from splitmerge.bench.provenance import provenance
 from splitmerge.cli.arguments import Mistake
-from splitmerge.cli.names import build, methods
+from splitmerge.cli.names import PRECONDITIONERS, build, methods
 from splitmerge.cli.output import plain
 
 
@@ -63,6 +63,18 @@ class TestNames:
         assert build("power", "cg", None, None) == (sm.Power(inner=sm.ConjugateGradient()), None)
         assert build("power", "cholesky", None, None) == (sm.Power(inner=sm.Cholesky()), None)
         assert build(None, "cg", None, None)[0].inner.tol == 1e-13
+
+    @pytest.mark.parametrize("preconditioner", [None, *PRECONDITIONERS])
+    @pytest.mark.parametrize("steps", [None, 7])
+    @pytest.mark.parametrize("name", [name for name, make in methods().items() if getattr(make(), "solves", True)])
+    def test_every_option_reaches_the_solver_for_B(self, name, steps, preconditioner):
+        method, left = build(name, "cg", steps, preconditioner)
+        assert left is None
+        # some methods use a preconditioner themselves
+        user = method if hasattr(method, "preconditioner") else method.inner
+        assert preconditioner is None or user.preconditioner == PRECONDITIONERS[preconditioner]()
+        own = sm.ConjugateGradient(None) if isinstance(method, sm.Accelerated) else sm.ConjugateGradient()
+        assert method.inner.max_steps == (own.max_steps if steps is None else steps)
 
     @pytest.mark.parametrize(
         ("asked", "message"),

@@ -36,6 +36,31 @@ class TestAnswers:
         assert max(found["residuals"]) <= 1e-8
 
     @pytest.mark.parametrize(
+        ("words", "method"),
+        [
+            (["split-merge", "--inner", "cg"], sm.SplitMerge(inner=sm.ConjugateGradient())),
+            (["power", "--inner", "cg", "--inner-steps", 25], sm.Power(inner=sm.ConjugateGradient(25))),
+            (
+                ["split-merge", "--inner", "cg", "--preconditioner", "incomplete-cholesky"],
+                sm.SplitMerge(inner=sm.ConjugateGradient(preconditioner=sm.IncompleteCholesky())),
+            ),
+            (
+                ["split-merge", "--inner", "cg", "--inner-steps", 25, "--preconditioner", "diagonal"],
+                sm.SplitMerge(inner=sm.ConjugateGradient(25, sm.Diagonal())),
+            ),
+            (
+                ["accelerated", "--inner", "cg", "--preconditioner", "diagonal"],
+                sm.Accelerated(inner=sm.ConjugateGradient(None, sm.Diagonal(), tol=1e-13)),
+            ),
+            (["locally-optimal", "--preconditioner", "diagonal"], sm.LocallyOptimal(sm.Diagonal())),
+        ],
+    )
+    def test_what_is_asked_of_the_method_reaches_it(self, here, capsys, words, method):
+        found = solved(capsys, "K.mtx", "M.mtx", "-k", 1, "--tol", 1e-4, "--method", *words)
+        assert found["method"] == repr(method)
+        assert found["eigenvalues"] == pytest.approx([900], rel=1e-4)
+
+    @pytest.mark.parametrize(
         ("ends", "expected"),
         [
             ([0, 10], [1, 4, 9]),
