@@ -65,6 +65,18 @@ class TestShiftBeyondTheSpectrum:
         sol = sm.solve(A, B, sigma=0.9 * end, method=sm.Accelerated())
         assert abs(sol.eigenvalues[0] - end) < 1e-3 * abs(end)
 
+    @pytest.mark.parametrize("sign", [1, -1])
+    @pytest.mark.parametrize("far", [1e8, 1e10, 1e12])
+    @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+    def test_one_eigenvalue_that_is_farther_away(self, kind, far, sign):
+        """σ is beyond all others: not what is at that end of the spectrum is nearest, but they are."""
+        n = 300
+        A, B = np.diag(np.arange(1.0, n + 1)), np.eye(n)
+        A[:2, :2], B[0, 1], B[1, 0] = [[0, 1], [1, 0]], 1 - 1 / far, 1 - 1 / far
+        sol = sm.solve(kind(sign * A), kind(B), k=1, sigma=-sign * far / 8, rng=0)
+        # the others are from 0.5 to n
+        assert 0.4 < sign * sol.eigenvalues[0] < n + 1
+
     def test_a_singular_B(self):
         """The finite ones, of a B without largest ones."""
         B = np.diag(np.r_[np.ones(6), 0.0])
