@@ -21,7 +21,7 @@ import splitmerge as sm
 EPS = float(np.finfo(float).eps)
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", range(20))
 def test_campaign(chunk):
     """No silent failure and no crash in these cases."""
     wrong = []
@@ -135,8 +135,10 @@ class TestJudge:
         quotient = solution.eigenvalues.copy()
         quotient[0] = u[:, 0] @ pair[0] @ u[:, 0]
         error = abs(quotient[0] - solution.eigenvalues[0])
-        honest = replace(solution, eigenvectors=u, eigenvalues=quotient, error_bounds=np.r_[error * 1.1, 1e-10, 1e-10])
+        bounds = {"error_bounds": np.r_[error * 1.1, 1e-10, 1e-10], "angle_bounds": np.r_[1e-2, 1e-8, 1e-8]}
+        honest = replace(solution, eigenvectors=u, eigenvalues=quotient, **bounds)
         assert kinds(honest, ref, rough) == set()
+        assert kinds(replace(honest, angle_bounds=np.full(3, 1e-8)), ref, rough) == {"angle"}
         assert kinds(replace(honest, error_bounds=honest.error_bounds * 0.01), ref, rough) == {"bound"}
 
     def test_wrong_verdict(self, right, asked):
