@@ -68,3 +68,21 @@ def test_what_overflows_replaces_nothing(poor, monkeypatch, bad):
     setup, pairs, U = poor
     replaced_by(monkeypatch, np.r_[bad, U[1:, -1]])
     assert graded.sharpened(setup, pairs, TOL) is pairs
+
+
+@pytest.mark.parametrize(
+    ("n", "dense", "last", "count"),
+    [
+        (900, True, True, 1),
+        (900, True, False, 1),
+        (1100, True, True, 0),
+        (9000, False, True, 1),
+        (11_000, False, True, 0),
+    ],
+)
+def test_what_costs_too_much_is_left(n, dense, last, count):
+    """One pair is poor; sparse factorisations are not limited where another iteration might follow."""
+    shown = np.array([[2.0], [1e-9]])
+    pairs = SimpleNamespace(norms=shown, floors=np.full((2, 1), 1e-8))
+    pencil = SimpleNamespace(B=1, has_entries=True, scaling=1, dense=dense, n=n)
+    assert graded._poor(pencil, pairs, np.ones((2, 1)), last=last).size == count

@@ -22,8 +22,9 @@ from ..sparse_direct.backends.superlu import pivoted_lu
 from ..typing import Array
 from .residuals import Pairs, measured_columns
 
-# Steps of Rayleigh quotient iteration, and the multiply–adds that dense factorisations may take in all.
-STEPS, MAX_OPERATIONS = 6, 1e9
+# Steps of Rayleigh quotient iteration, the multiply–adds that one factorisation for each pair may take in all, and
+# those of a sparse one for each of its rows and each unknown, about.
+STEPS, MAX_OPERATIONS, FACTORISED_ROW_OPERATIONS = 6, 1e9, 10
 # What orthogonalisation may add to residuals, as fractions of the tolerance: the first one that leaves them within it.
 TOLERATED = (1.0, 0.3)
 # Inner products of vectors that one step of orthogonalisation removes.
@@ -88,8 +89,8 @@ def _poor(pencil: Pencil, pairs: Pairs, allowed: Array, *, last: bool) -> Array:
     above = pairs.norms > pairs.floors
     poor = np.flatnonzero(missed.any(axis=0) if last else missed[0])
     early = pencil.scaling is None or bool(above[-1][poor].any())
-    costly = pencil.dense and poor.size * pencil.n**3 > MAX_OPERATIONS
-    return nothing if costly or (early and not last) else poor
+    each = pencil.n**3 if pencil.dense else FACTORISED_ROW_OPERATIONS * pencil.n**2 if last else 0
+    return nothing if poor.size * each > MAX_OPERATIONS or (early and not last) else poor
 
 
 class _UserPair(NamedTuple):
