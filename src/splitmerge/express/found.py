@@ -44,15 +44,16 @@ class Found(NamedTuple):
 
 def in_order(found: Found, which: str) -> Found:
     """The best pairs first; rounding may have exchanged some."""
-    return _chosen(found, sorted(range(len(found.values)), key=found.values.__getitem__, reverse=which == "largest"))
+    return chosen(found, sorted(range(len(found.values)), key=found.values.__getitem__, reverse=which == "largest"))
 
 
 def nearest_first(found: Found, sigma: float) -> Found:
     """The pairs with the nearest to σ first; rounding may have exchanged some."""
-    return _chosen(found, by_distance(np.array(found.values), sigma).tolist())
+    return chosen(found, by_distance(np.array(found.values), sigma).tolist())
 
 
-def _chosen(found: Found, order: list[int]) -> Found:
+def chosen(found: Found, order: list[int]) -> Found:
+    """The pairs in this order, without a copy where they have it."""
     return found if order == list(range(len(order))) else found.taken(order)
 
 

@@ -17,9 +17,9 @@ from ...verification.completeness import LOOSE_TOL
 from ..result import USUAL, iteration, made
 from .completed import Completion, Told
 from .direct import DirectSearch
-from .pair import SparsePair, sparse_pair
+from .pair import SparsePair, countable, sparse_pair
 
-# Up to so many entries a pair is certified by a count, if its factors are sparse.
+# Pairs with at most this number of entries are certified by an inertia count, if their factors are sparse.
 COUNTED_NONZEROS = 8000
 # Decisions whose figures are always the same.
 IDENTITY = Decision(Choice.IDENTITY)
@@ -31,7 +31,7 @@ def by_products(asked: dict[str, Any], rng: Any, began: float) -> Solution | Non
     if asked["which"] not in ("largest", "magnitude") or not _is_lumped(asked["B"]):
         return None
     pair, counted = _pair(asked)
-    if pair is None or pair.DBD is not None:
+    if pair is None:
         return None
     ready = time.perf_counter()
     search = DirectSearch(pair, asked["k"], asked["tol"], generator(rng), magnitude=asked["which"] == "magnitude")
@@ -50,13 +50,15 @@ def _is_lumped(B: Any) -> bool:
 
 def _pair(asked: dict[str, Any]) -> tuple[SparsePair | None, bool]:
     """The pair, and whether its eigenvalues are to be counted, which the factors may not allow."""
-    matrices, k, tol = (asked["A"], asked["B"]), asked["k"], asked["tol"]
+    pair = sparse_pair(asked["A"], asked["B"], asked["k"], near=False, counted=False)
+    if pair is None or pair.DBD is not None:
+        return None, False
     # of more entries a factorisation takes longer than a probe
-    if asked["certify"] or (k > 1 and asked["A"].nnz <= COUNTED_NONZEROS):
-        pair = sparse_pair(*matrices, k, near=False)
-        if pair is not None or asked["certify"]:
-            return pair, True
-    return (None if tol > LOOSE_TOL else sparse_pair(*matrices, k, near=False, counted=False)), False
+    if asked["certify"] or (asked["k"] > 1 and pair.A.nnz <= COUNTED_NONZEROS):
+        counted = countable(pair)
+        if counted is not None or asked["certify"]:
+            return counted, True
+    return (None if asked["tol"] > LOOSE_TOL else pair), False
 
 
 def _told(search: DirectSearch, problem: Problem) -> Told:

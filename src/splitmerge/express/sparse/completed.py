@@ -17,7 +17,7 @@ from ...typing import Array
 from ...verification.counts import CLUSTER_FRACTION
 from ...verification.residuals import Levels
 from ...verification.verdict import COUNTED, CUT, RANDOM_START, Verdict, probed
-from ..found import Found
+from ..found import Found, chosen
 from ..result import ACCELERATED, Checked, Clock, Way, checked, solution, told
 from .search import MAX_FURTHER, MAX_PASSES, Search, Window, window_beyond
 
@@ -104,7 +104,7 @@ class Completion(NamedTuple):
 
     def _ordered(self, V: Array) -> Found:
         found = self.search.figures(V)
-        return found.taken(self.search.order(found.values))
+        return chosen(found, self.search.order(found.values))
 
     def _solution(
         self, found: Found, met: Checked, window: Window | None, clock: Clock, passes: int = 0

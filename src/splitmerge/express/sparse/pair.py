@@ -116,6 +116,11 @@ def sparse_pair(A: Any, B: Any, k: int, *, near: bool, counted: bool = True) -> 
     return _with_places(pair) if counted else pair
 
 
+def countable(pair: SparsePair) -> SparsePair | None:
+    """A pair with a diagonal B for counts; None where factorisations are not cheap, or take what is not stored."""
+    return _with_places(pair) if _is_cheap(pair.A) else None
+
+
 def _stored(M: Any) -> int:
     return int(M.nnz)
 

@@ -7,6 +7,7 @@ the complement of the others.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ class Window(NamedTuple):
     growth: float
 
 
-class Search:
+class Search(ABC):
     """The eigenvalues θ of an operator that are largest, or largest by magnitude; `count` are sought.
 
     How wanted an eigenvalue of the pair is, its distance tells: the smaller, the more.
@@ -90,33 +91,33 @@ class Search:
         """η ≥ 0 for which all Ritz values that were seen are above −η, where these are eigenvalues of the pair."""
         return 0.0
 
+    @abstractmethod
     def ratios(self) -> list[float]:
         """The residual norms of the pairs sought over those of θ."""
-        raise NotImplementedError
 
+    @abstractmethod
     def distances(self, values: list[float]) -> list[float]:
         """How far the eigenvalues of the pair are from the most wanted ones."""
-        raise NotImplementedError
 
+    @abstractmethod
     def order(self, values: list[float]) -> list[int]:
         """The most wanted first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gap(self, last: float) -> float:
         """The least distance of the eigenvalue that follows beyond that of the last one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counted(self, window: Window) -> int | None:
         """How many eigenvalues are in a window; None where factors do not tell."""
-        raise NotImplementedError
 
+    @abstractmethod
     def figures(self, V: Array) -> Found:
         """The pairs of these columns, with residuals and error norms that are recomputed from A and B."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gaps(self, found: Found, k: int, window: Window) -> list[float]:
         """How far the first k eigenvalues are from all others, where those found are all in the window."""
-        raise NotImplementedError
 
     def converge(self) -> bool:
         """Run until the pairs sought have converged, and none that follows can be more wanted."""
