@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 import splitmerge as sm
 from rotated import MASSES, N, pair
-from splitmerge.express.sparse import by_inverse as module
 from splitmerge.express.sparse import completed
 from splitmerge.express.sparse.search import window_beyond
 from splitmerge.linalg.rounding import by_distance
-
-SHORTCUT = sys.modules["splitmerge.express.shortcut"]
 
 
 def wanted(values, k, sigma):
@@ -26,16 +23,9 @@ def wanted(values, k, sigma):
 
 
 @pytest.fixture
-def taken(monkeypatch):
+def taken(recorded):
     """What the short way returned, solve by solve."""
-    results = []
-
-    def watched(*arguments):
-        results.append(module.by_inverse(*arguments))
-        return results[-1]
-
-    monkeypatch.setattr(SHORTCUT, "by_inverse", watched)
-    return results
+    return recorded("by_inverse")
 
 
 def check(A, B, values, solution, k, sigma=0.0):

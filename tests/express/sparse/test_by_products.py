@@ -13,7 +13,6 @@ from rotated import N, pair
 from splitmerge.express.sparse import by_products as module
 from splitmerge.express.sparse.direct import DirectSearch
 
-SHORTCUT = sys.modules["splitmerge.express.shortcut"]
 DIAGONAL = ("identity", "lumped", "badly scaled lumped")
 SPECTRA = {
     "positive": np.linspace(1, 40, N) ** 1.5,
@@ -23,16 +22,9 @@ SPECTRA = {
 
 
 @pytest.fixture
-def taken(monkeypatch):
+def taken(recorded):
     """What the short way returned, solve by solve."""
-    results = []
-
-    def watched(*arguments):
-        results.append(module.by_products(*arguments))
-        return results[-1]
-
-    monkeypatch.setattr(SHORTCUT, "by_products", watched)
-    return results
+    return recorded("by_products")
 
 
 @pytest.fixture
