@@ -25,7 +25,7 @@ SINGULAR = (-6, -10)
 MEMORY_FRACTION = 0.8
 # Bytes in which MUMPS counts.
 MEGABYTE = 10**6
-# So many columns are solved for together, and dense matrices of so many widths are kept for them.
+# The largest number of right-hand sides in one solve, and the number of block widths whose work matrices are kept.
 MAX_COLUMNS, KEPT_WIDTHS = 8, 2
 # Units of rounding by which a solve with a random right-hand side may miss it before it is refined.
 ACCURATE_UNITS = 100
@@ -122,7 +122,7 @@ class MumpsFactor:
         return _by_columns(lambda column: self._applied(self.K.mult, column), x)
 
     def _block(self, count: int) -> tuple[Any, Any]:
-        """Dense matrices for so many columns."""
+        """Work matrices for this number of columns."""
         if count not in self.blocks:
             if len(self.blocks) == KEPT_WIDTHS:
                 for mat in self.blocks.pop(next(iter(self.blocks))):

@@ -36,8 +36,9 @@ from .solver import EXACT_TOL, DistributedSolve, factored
 # Of a larger pair they are sought by LOBPCG with multigrid, which up to the third n is given up after these steps, as a
 # factorisation is faster then.
 FACTORISED_N, PLANE_N, TRIED_N, TRIED_STEPS = 2_000, 200_000, 20_000, 50
-# Within twice this distance of a row there are at most so many times as many others, if the mesh is one in the plane
-# (about four times; in space eight times, but fewer next to the boundary, and some of so many rows are not).
+# The graph of A is that of a mesh in the plane if the number of rows within a graph distance grows by at most this
+# factor when the distance doubles from this radius, for each of this number of random rows. It grows about fourfold in
+# the plane and eightfold in space, but less near a boundary.
 PLANE_RADIUS, PLANE_GROWTH, PLANE_ROWS = 4, 4.1, 6
 # Lanczos steps that may show that a mass matrix is positive definite, and the clearance that they must show.
 DEFINITE_STEPS, CLEARANCE = 60, 1e-3
@@ -85,7 +86,7 @@ def is_plane(A: Operator) -> bool:
 
 
 def _growth(A: Operator, rng: np.random.Generator) -> float:
-    """How many times as many rows are within twice the radius of a random one; infinite if these are most of them."""
+    """The growth of the number of rows around a random one as the radius doubles; infinite if most rows are reached."""
     weights = random_vector(A, rng)
     ball, counts = np.abs(weights) == largest(np.abs(weights)), []
     for _ in range(2):
