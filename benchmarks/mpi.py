@@ -1,6 +1,6 @@
 """The smallest pairs of a finite element pair on several processes, beside SLEPc: the same matrices and tolerance.
 
-mpiexec -n 2 python -m benchmarks.mpi [cells on a side, 40 by default]
+mpiexec -n 2 python -m benchmarks.mpi [cells on a side, 40 by default] [dimensions, 3 by default]
 
 SLEPc is installed by `WITH_SLEPC=1 make mpi`; set SLEPC_DIR to its folder.
 """
@@ -17,6 +17,8 @@ import splitmerge as sm
 from splitmerge.distributed.layout import from_rows, ownership
 
 K, TOL, REPEATS = 10, 1e-8, 3
+# Relative errors of the eigenvalues up to this one are those of a solver that has found all of them.
+RIGHT = 1e-6
 COMM = PETSc.COMM_WORLD
 
 
@@ -86,14 +88,14 @@ CONTESTANTS = {
 
 
 def main() -> None:
-    side = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    side, dimensions = (int(word) for word in [*sys.argv[1:], *("40", "3")[len(sys.argv) - 1 :]])
     # MUMPS needs more workspace than it estimates
     PETSc.Options()["st_mat_mumps_icntl_14"] = 200
-    pair = sm.gallery.element_laplacian((side,) * 3)
-    truth = sm.gallery.element_laplacian_values((side,) * 3)[:K]
+    pair = sm.gallery.element_laplacian((side,) * dimensions)
+    truth = sm.gallery.element_laplacian_values((side,) * dimensions)[:K]
     A, B = (distributed(M) for M in pair)
     PETSc.Sys.Print(f"{COMM.size} processes, n = {A.getSize()[0]}, {K} smallest, tol {TOL:g}, best of {REPEATS}")
-    seconds = {}
+    seconds, right = {}, set()
     for name, solve in CONTESTANTS.items():
         taken = []
         for _ in range(REPEATS):
@@ -104,8 +106,11 @@ def main() -> None:
             taken.append(time.perf_counter() - began)
         seconds[name] = min(taken)
         error = np.abs(values - truth).max() / truth.max() if values.size == K else np.nan
-        PETSc.Sys.Print(f"{name:28s} {min(taken):8.2f} s  error {error:8.1e}  {values.size} values  {verdict}")
-    best = min(value for name, value in seconds.items() if name.startswith("SLEPc"))
+        if error <= RIGHT:
+            right.add(name)
+        PETSc.Sys.Print(f"{name:28s} {min(taken):8.3f} s  error {error:8.1e}  {values.size} values  {verdict}")
+    # one that misses a copy of an eigenvalue is no rival
+    best = min((seconds[name] for name in right if name.startswith("SLEPc")), default=np.nan)
     for name, value in seconds.items():
         if name.startswith("ours"):
             PETSc.Sys.Print(f"{name:28s} SLEPc's best / ours {best / value:5.2f}")
