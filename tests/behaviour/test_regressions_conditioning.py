@@ -298,7 +298,11 @@ def test_values_that_rounding_hides_are_known_to_that_rounding(seed, k, which):
     Q = np.linalg.qr(rng.normal(size=(n, n)))[0]
     log_kappa = rng.uniform(3, 8)
     B = (Q * 10.0 ** rng.uniform(-log_kappa, 0, n)) @ Q.T
-    solution = sm.solve(A, (B + B.T) / 2, k, which=which, rng=0)
+    try:
+        solution = sm.solve(A, (B + B.T) / 2, k, which=which, rng=0)
+    except sm.NotConverged as error:  # rounding differs between machines; what is known must hold on all of them
+        solution = error.solution
+        assert solution.verdict == "unchecked"
     exact = reference(A, (B + B.T) / 2, 2.0**-52)
     low = k if which == "smallest" else k // 2
     wanted = np.r_[np.arange(low), np.arange(n - k + low, n)]
