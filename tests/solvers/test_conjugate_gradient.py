@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from checking import operator_of
 from pairs import pair_of
 from splitmerge.errors import OutOfTime
 from splitmerge.problem.pencil import Pencil
@@ -27,6 +28,22 @@ def test_columns_of_any_length_are_solved(dtype):
         assert np.abs(scaled[:, column] - R[:, column]).max() < 1e-4 * size
         assert np.abs(BW[:, column] - R[:, column]).max() < 1e-4 * size
     assert not W[:, 2].any()
+
+
+@pytest.mark.parametrize("guessed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_short_vectors_are_solved(dtype, guessed):
+    """The curvature pᴴBp underflowed in single precision, and B was called indefinite."""
+    A, B = pair_of(np.arange(1.0, 8), seed=0, dtype=dtype)
+    products = Products(Pencil(operator_of(A.astype(dtype)), operator_of((0.1 * B).astype(dtype))))
+    solver = ConjugateGradient(None, tol=1e-13).prepare(products)
+    for exponent in np.linspace(-20, -10, 40):
+        b = (10**exponent * np.random.default_rng(0).standard_normal(7)).astype(dtype)
+        guess = b.copy() if guessed else None
+        w, Bw = solver.solve(b, guess, products.apply_B(guess) if guessed else None)
+        room = 1e3 * np.finfo(dtype).eps * np.abs(b).max()
+        assert np.abs(products.apply_B(w) - b).max() < room
+        assert np.abs(Bw - b).max() < room
 
 
 @pytest.mark.parametrize("columns", [0, 1, 3], ids=["vector", "one column", "block"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -75,16 +76,19 @@ class _Solver(Iterative):
         """w and B w = b − r: the residual r is carried along, so B w costs no product."""
         products, P = self.products, self.P
         dot, norm, axpy = products.kernels.dot, products.kernels.norm, products.kernels.axpy
+        # squares of small residuals would underflow; powers of two do not round
+        length = norm(b)
+        unit = math.ldexp(1.0, math.frexp(length)[1] - 1)
         if guess is None or B_guess is None:
-            w, r = 0 * b, b.copy()
+            w, r = 0 * b, b / unit
         else:
-            w, r = guess.copy(), b - B_guess
+            w, r = guess / unit, (b - B_guess) / unit
         w, r = cg.solve(
             products.apply_B,
             w,
             r,
             # below a hundredth of the rounding of b there is nothing left to solve for
-            target=max(self.tol * norm(r), 0.01 * products.eps * norm(b)),
+            target=max(self.tol * norm(r), 0.01 * products.eps * length / unit),
             max_steps=self.max_steps,
             dot=dot,
             norm=norm,
@@ -93,7 +97,7 @@ class _Solver(Iterative):
             precondition=None if P is None else lambda residual: products.solve_P(P, residual),
             poll=products.budget.check,
         )
-        return w, b - r
+        return unit * w, b - unit * r
 
     def solve_block(self, R: Array) -> tuple[Array, Array]:
         """W and B W for columns, each with its own step lengths and all products together."""
