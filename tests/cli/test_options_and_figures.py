@@ -186,9 +186,13 @@ class TestOutputsThatAreInputs:
             assert "this is an input file" in refused(capsys, "solve", "pair.npz#K", "-o", name)
 
     def test_of_the_other_outputs(self, here, capsys):
-        (here / "x.npz").write_bytes(b"old")
-        for option in ("--report", "--checkpoint"):
-            assert "x.npz" in refused(capsys, "solve", "K.mtx", "-o", "x.npz", option, "x.npz")
+        """Whether it exists or not: the results would be written over."""
+        for name in ("x.npz", "./x.npz"):
+            for option in ("--report", "--checkpoint"):
+                said = refused(capsys, "solve", "K.mtx", "-o", "x.npz", option, name)
+                assert f"{option} {name}: another option writes this file; give another path" in said
+        assert "another option" in refused(capsys, "solve", "K.mtx", "--report", "r", "--checkpoint", "r")
+        assert not (here / "x.npz").exists()
         assert "this is an input file" in refused(capsys, "compare", "K.mtx", "M.mtx", "--report", "M.mtx")
 
 

@@ -89,8 +89,10 @@ def epilog(examples: str, *more: str) -> str:
     return "\n\n".join((f"examples:\n{examples}", *more, EXIT_CODES))
 
 
-def check_writable(path: str, option: str, inputs: Sequence[str | None] = ()) -> None:
-    """Raise `Mistake` if a path is not writable or is an input file, before any computation."""
+def check_writable(
+    path: str, option: str, inputs: Sequence[str | None] = (), outputs: Sequence[str | None] = ()
+) -> None:
+    """Raise `Mistake` if a path is not writable, is an input file or another output, before any computation."""
     from ..solution.store.replacement import UnwritableFile, check_replaceable
 
     file = Path(path)
@@ -108,6 +110,8 @@ def check_writable(path: str, option: str, inputs: Sequence[str | None] = ()) ->
     for source in inputs:
         if source is not None and file.exists() and _same(file, source):
             raise Mistake(f"{option} {path}: this is an input file; give another path")
+    if file.resolve() in [Path(other).resolve() for other in outputs if other is not None]:
+        raise Mistake(f"{option} {path}: another option writes this file; give another path")
 
 
 @contextmanager

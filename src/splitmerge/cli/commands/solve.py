@@ -227,14 +227,15 @@ def _pair_count(args: argparse.Namespace, n: int) -> int:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     """Raise `Mistake` if an output file cannot be written, before any computation."""
+    inputs = args.A, args.B
     if args.output is not None:
         if Path(args.output).suffix.lower() not in (".npz", ".csv"):
             raise Mistake(f"-o {args.output}: give a name that ends in .npz (all results) or .csv (the values)")
-        check_writable(args.output, "-o", (args.A, args.B))
+        check_writable(args.output, "-o", inputs)
     if args.report is not None:
-        check_writable(args.report, "--report", (args.A, args.B, args.output))
+        check_writable(args.report, "--report", inputs, (args.output,))
     if args.checkpoint is not None:
-        check_writable(args.checkpoint, "--checkpoint", (args.A, args.B, args.output, args.report))
+        check_writable(args.checkpoint, "--checkpoint", inputs, (args.output, args.report))
     elif args.checkpoint_every is not None:
         raise Mistake("--checkpoint-every is for --checkpoint only; omit it, or give both")
 
