@@ -164,3 +164,13 @@ class TestSamples:
         for Z in (X, Y):
             assert np.abs(Z.mean(axis=0)).max() < (1e-13 if exact else 0.5)
             assert 1.0 < np.linalg.cond(Z) < 3.5
+
+
+@pytest.mark.parametrize("kappa", [1.0, 10.0, 1e6])
+def test_norm_of_a_prescribed_B(kappa):
+    """Of one row, too."""
+    for n in (1, 2, 5):
+        A, B = gallery.prescribed_pair(np.arange(-3.0, n - 3), kappa, rng=0)
+        assert np.linalg.norm(B, 2) == pytest.approx(1)
+        assert np.linalg.cond(B) == pytest.approx(kappa if n > 1 else 1)
+        assert np.linalg.eigvals(np.linalg.solve(B, A)).real.min() == pytest.approx(-3)

@@ -42,7 +42,8 @@ def prescribed_pair(
 
     W, P, Q = basis(), basis(), basis()
     # singular values of R from 1/√κ to 1; for n = 1 the only one is 1
-    R = (P * np.geomspace(kappa**-0.5, 1.0, n)[::-1]) @ Q
+    singular = np.geomspace(kappa**-0.5, 1.0, n)[::-1] if n > 1 else np.ones(1)
+    R = (P * singular) @ Q
     Y = W.conj().T @ R
     A, B = Y.conj().T @ (asked[:, None] * Y), R.conj().T @ R
     return ((A + A.conj().T) / 2).astype(kind), ((B + B.conj().T) / 2).astype(kind)
