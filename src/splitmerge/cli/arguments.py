@@ -107,10 +107,9 @@ def check_writable(
         raise Mistake(f"{option} {path}: there is no folder {folder}; create it first")
     if not os.access(file if file.exists() else folder, os.W_OK):
         raise Mistake(f"{option} {path}: no write permission; give another path")
-    for source in inputs:
-        if source is not None and file.exists() and _same(file, source):
-            raise Mistake(f"{option} {path}: this is an input file; give another path")
-    if file.resolve() in [Path(other).resolve() for other in outputs if other is not None]:
+    if file.exists() and any(_same(file, source) for source in inputs if source is not None):
+        raise Mistake(f"{option} {path}: this is an input file; give another path")
+    if any(file.resolve() == Path(other).resolve() for other in outputs if other is not None):
         raise Mistake(f"{option} {path}: another option writes this file; give another path")
 
 
