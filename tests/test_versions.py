@@ -60,3 +60,21 @@ def test_nothing_personal(capsys):
     for private in (str(Path.home()), platform.node(), sys.prefix):
         assert len(private) < 3 or private not in text
     assert f"/{getpass.getuser()}" not in text
+
+
+def test_threads_and_backends(capsys, monkeypatch):
+    """One thread, or several; a backend that is there is told by its distribution and its version."""
+    libraries = [
+        {"user_api": "blas", "internal_api": "openblas", "version": "0.3", "architecture": "Haswell", "num_threads": 1},
+        {"user_api": "openmp", "internal_api": "openmp", "version": None, "num_threads": 4},
+    ]
+    monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: libraries)
+    monkeypatch.setattr(versions, "find_spec", lambda name: None if name == "mumps" else object())
+    monkeypatch.setattr(versions, "version", lambda name: f"7.{len(name)}")
+    told = rows(capsys)
+    assert told["BLAS"] == "openblas 0.3 Haswell, 1 thread"
+    assert told["OpenMP"] == "openmp, 4 threads"
+    assert told["PARDISO"] == "pypardiso 7.9"
+    assert told["CHOLMOD"] == "scikit-sparse 7.13"
+    assert told["MUMPS"] == "not installed"
+    assert told["scikit-fem"] == "7.10"

@@ -38,6 +38,25 @@ def test_as_numpy_reads_it(dtype, shape, order):
     np.testing.assert_array_equal(found, array)
 
 
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+@pytest.mark.parametrize("dtype", ["f8", ">c16", "i2"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_version_of_the_format(version, dtype, order):
+    """From version 2 on the length of the header has four bytes; the entries begin where NumPy has put them."""
+    array = np.asarray(np.arange(6).reshape(2, 3).astype(dtype), order=order)
+    file = io.BytesIO()
+    np.lib.format.write_array(file, array, version)
+    data = file.getvalue()
+    layout = read_layout(io.BytesIO(data))
+    assert layout.header_bytes == len(data) - array.nbytes
+    assert layout.size == array.nbytes
+    np.testing.assert_array_equal(read(data), array)
+    # as a reader that comes back for the entries does
+    there = io.BytesIO(data)
+    there.seek(layout.header_bytes)
+    np.testing.assert_array_equal(read_entries(there, layout, array.nbytes), array)
+
+
 HEADERS = {
     "nested parentheses": "{'descr': '<f8', 'fortran_order': False, 'shape': " + "(" * 5000,
     "nested minus": "{'descr': '<f8', 'fortran_order': False, 'shape': " + "-" * 5000 + "1}",
@@ -138,3 +157,39 @@ def test_a_flipped_byte_is_noticed(tmp_path):
 
 def test_a_part_that_is_not_there(bomb):
     refused(bomb, "it has no 'B'", "B")
+
+
+def stored(path, data, method=zipfile.ZIP_STORED):
+    """An archive whose member A consists of these bytes."""
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("A.npy", data)
+    return path
+
+
+def test_a_member_that_goes_on(tmp_path):
+    """Behind the entries that its header declares."""
+    file = io.BytesIO()
+    np.save(file, np.eye(3))
+    with open_archive(stored(tmp_path / "a.npz", file.getvalue())) as archive:
+        np.testing.assert_array_equal(archive.read("A"), np.eye(3))
+    refused(stored(tmp_path / "b.npz", file.getvalue() + b"x"), "is longer than its header declares")
+    refused(stored(tmp_path / "c.npz", file.getvalue()[:-1]), "its header declares shape|ends after")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_entries_that_were_changed(tmp_path, method):
+    """The checksum of the archive is compared, whichever of the entries it is."""
+    file = io.BytesIO()
+    np.save(file, np.arange(4.0))
+    for at in (1, 9, 32):
+        changed = bytearray(file.getvalue())
+        changed[-at] ^= 1
+        path = stored(tmp_path / "a.npz", bytes(changed), method)
+        right = stored(tmp_path / "b.npz", file.getvalue(), method).read_bytes()
+        # the entries of one and the checksum of the other
+        data, place = bytearray(path.read_bytes()), right.find(b"PK\x03\x04") + 14
+        data[place : place + 4] = right[place : place + 4]
+        directory = (bytes(data).find(b"PK\x01\x02") + 16, right.find(b"PK\x01\x02") + 16)
+        data[directory[0] : directory[0] + 4] = right[directory[1] : directory[1] + 4]
+        path.write_bytes(data)
+        refused(path, "its part A is damaged: Bad CRC-32")
