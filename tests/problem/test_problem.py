@@ -53,7 +53,7 @@ def test_kept_twice_is_kept_once():
         ({"which": "smallest", "method": sm.LocallyOptimal()}, set()),
         ({"progress": True, "certify": True, "rng": 3, "checkpoint": "a"}, set()),
     ],
-    ids=str,
+    ids=lambda given: "-".join(sorted(given)) or "none",
 )
 def test_what_is_asked_for(options, true):
     problem = replace(PLAIN, **options)

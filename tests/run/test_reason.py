@@ -50,7 +50,7 @@ def test_advices_differ():
 
 
 @pytest.mark.parametrize(
-    "limit", [{"max_steps": 2}, {"stop": sm.MaxSteps(2)}, {"callback": lambda state: True}], ids=str
+    "limit", [{"max_steps": 2}, {"stop": sm.MaxSteps(2)}, {"callback": lambda state: True}], ids=", ".join
 )
 def test_no_other_search_follows_a_limit(limit):
     """The default method has candidates that could follow."""

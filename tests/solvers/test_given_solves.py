@@ -148,7 +148,7 @@ class TestDescribed:
             (sm.ConjugateGradient(9, sm.Exact()), np.asarray, "at most 9 steps a solve, preconditioned by Exact()"),
             (sm.UserSolve(np.copy), np.asarray, "the solve with B that the caller supplied"),
         ],
-        ids=str,
+        ids=lambda given: given if isinstance(given, str) else type(given).__name__,
     )
     def test_in_words(self, solver, given, said):
         found = solver.describe(Pencil(np.eye(8), given(self.B)))
