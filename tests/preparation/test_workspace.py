@@ -97,6 +97,7 @@ HINT = aslinearoperator(np.eye(N) / 2)
 USED = {
     "CG for B": (A, operator_of(B), {"method": sm.Accelerated()}),
     "LOBPCG": (A + 3 * B, B, {"method": sm.LocallyOptimal(), "which": "smallest"}),
+    "LOBPCG beside the identity": (A + 3 * B, None, {"method": sm.LocallyOptimal(), "which": "smallest"}),
     "by itself": (sp.csr_array(A + 3 * B), sp.csr_array(B), {"which": "smallest", "stop": sm.Residual(1e-8)}),
 }
 UNUSED = {
