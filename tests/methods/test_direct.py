@@ -55,6 +55,8 @@ def test_within_keeps_what_rounding_may_have_moved_out():
     w = np.linalg.eigvalsh(A / np.sqrt(np.outer(np.diag(B), np.diag(B))))
     noise = 1e-16 / 1e-9
     assert within(products, w[0] + noise / 2, w[0] + noise)[0].tolist() == pytest.approx([w[0]], rel=1e-6)
+    assert within(products, w[0] - noise, w[0] - noise / 2)[0].tolist() == pytest.approx([w[0]], rel=1e-6)
+    assert within(products, w[0] + 1, w[0] + 2)[0].size == within(products, w[0] - 2, w[0] - 1)[0].size == 0
 
 
 @pytest.mark.parametrize(("n", "slack"), [(1, 1.0), (10, 1.0), (80, 5.0), (400, 10.0)])

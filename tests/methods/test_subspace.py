@@ -1,5 +1,7 @@
 """Iterations that compute all pairs in one subspace: what their states carry, and when all pairs stand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from splitmerge.linalg.cholesky import DenseFactor
 from splitmerge.methods.krylov.thick_restart import ThickRestart
 from splitmerge.methods.lobpcg.iteration import Lobpcg
 from splitmerge.methods.setup import Setup
+from splitmerge.methods.subspace import SubspaceIteration
 from splitmerge.objective.state import State
 from splitmerge.problem.products import Products
 from splitmerge.problem.target import Target
@@ -79,3 +82,23 @@ def test_the_last_pair_does_not_end_it_if_an_earlier_one_has_moved(kind):
     again = accepted()
     assert isinstance(again, State)
     assert search.pair == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "low", "high"),
+    [(Target.ENDS, 2e-4, 1e-3), (Target.MAGNITUDE, 1e-3, 1e-3), (Target.LARGEST, 1e-3, 1e-3)],
+    ids=["ends", "magnitude", "largest"],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_each_end_has_its_own_slack(target, low, high, dtype):
+    """Of the ends of the spectrum every other pair is one of the lower end; rounding of the largest value is added."""
+    eps = float(np.finfo(dtype).eps)
+    errors = np.array([1e-3, 1e-4, 5e-4, 2e-4, 1.0, 2.0])
+    values = np.array([3.0, -50.0, 2.0, -1.0, 1e9, 1e9])
+    search = SimpleNamespace(errors=errors, values=values, k=4, target=target, products=SimpleNamespace(eps=eps))
+    slack = SubspaceIteration._slack(search)
+    rounding = slack.low - low
+    assert 0 < rounding <= 1e3 * eps * 50
+    assert slack.high - high == pytest.approx(rounding)
+    search.values = 10 * values
+    assert SubspaceIteration._slack(search).low - low == pytest.approx(10 * rounding, rel=1e-3)

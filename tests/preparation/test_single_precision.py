@@ -5,7 +5,8 @@ import pytest
 
 import splitmerge as sm
 from pairs import pair_of
-from splitmerge.preparation.single_precision import in_single
+from splitmerge.methods.refinement.polish import first_polished
+from splitmerge.preparation.single_precision import _deflated, in_single
 from splitmerge.problem.products import Products
 
 
@@ -27,3 +28,20 @@ def test_not_beyond_its_range(factor, which):
     A, B = (A * factor, B) if which == "A" else (A, B * factor)
     assert in_single(Products(sm.Pencil(A, B))) is None
     assert in_single(Products(sm.Pencil(A, None))) is None or which == "B"
+
+
+@pytest.mark.parametrize("tol", [1e-8, 1e-15])
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e6])
+def test_a_deflated_factor_bounds_all_other_eigenvalues(tol, unit):
+    """Its bound is above τ, as rounding of the factorisation may hide an eigenvalue that is slightly above τ."""
+    values = unit * np.r_[np.linspace(0.0, 1.0, 119), 3.0]
+    A = pair_of(values, condition=1.0)[0]
+    products = Products(sm.Pencil(A))
+    A, x = products.A.matrix, np.linalg.eigh(products.A.matrix)[1][:, -1]
+    start = first_polished(products, products.scale, x)
+    factor = _deflated(products, start, tol)
+    # LLᴴ = τI − A + GGᴴ with G = √(2(λ − τ + |λ|)) x
+    L = np.tril(factor.L).astype(float)
+    tau = (np.sum(L * L) + np.trace(A) - 4 * start.value) / (len(A) - 2)
+    assert tau < factor.bound < start.value
+    assert 0.2 < (factor.bound - tau) / (start.value - tau) <= 0.51

@@ -29,6 +29,8 @@ def stopped(*arguments, **options):
 SOLUTIONS = {
     "dense": lambda: sm.solve(*dense_pair(), 3, rng=0),
     "standard": lambda: sm.solve(dense_pair()[0], None, 3, rng=0),
+    "all pairs": lambda: sm.solve(np.diag(np.arange(5.0)), None, 5),
+    "the only pair": lambda: sm.solve([[2.0]]),
     "lists": lambda: sm.solve([[2.0, 1.0], [1.0, 2.0]], [[1, 0], [0, 2]]),
     "whole numbers": lambda: sm.solve(np.diag(np.arange(9)), None, 2, max_steps=500),
     "float32": lambda: sm.solve(*dense_pair(np.float32), 3, rng=0),

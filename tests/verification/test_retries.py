@@ -209,8 +209,10 @@ class TestBounds:
         columns = {"values": values, "errors": np.full(k, 1e-6), "noise": np.full(k, 1e-15)}
         return pairs_with(np.full(k, 1e-6), gaps=np.array(gaps), deltas=np.full(k, 1e-6), **columns)
 
-    def test_of_the_cluster_that_is_cut(self):
-        pairs = self.pairs([5.0, 3.0, 3.0 - 1e-7], [2.0, 1.0, 1.0])
+    @pytest.mark.parametrize("values", [[5.0, 3.0, 3.0 - 1e-7], [3.0, 5.0, 5.0 + 1e-7]], ids=str)
+    def test_of_the_cluster_that_is_cut(self, values):
+        """Whether it is at the top or at the bottom; the others keep theirs."""
+        pairs = self.pairs(values, [2.0, 1.0, 1.0])
         whole = Verified(pairs, Reason.RESIDUAL, COUNTED).bounds(9)
         cut = Verified(pairs, Reason.RESIDUAL, CUT).bounds(9)
         assert (whole.angles < 1).all()
