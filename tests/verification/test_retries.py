@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import splitmerge as sm
 from splitmerge.run.iteration import Retry
 from splitmerge.run.reason import Reason
 from splitmerge.verification import confirm
@@ -156,6 +157,26 @@ def verification_of(pairs, *, k=None, reason=Reason.RESIDUAL, tol=TOL, **setup):
     made = _Verification(SimpleNamespace(rule=SimpleNamespace(residual_tol=tol)), setup, False)
     made.pairs, made.reason = pairs, reason
     return made
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(("k", "reason"), [(2, Reason.RESIDUAL), (3, Reason.EXHAUSTED)])
+    def test_fewer_pairs_than_asked_for_have_not_converged(self, k, reason):
+        made = verification_of(pairs_with([TOL, TOL]), k=k, method=None)
+        made.run.iteration = SimpleNamespace(probes=0)
+        found = made.result()
+        assert found.reason is reason
+        assert (found.verdict == "probed") == (k == 2)
+
+    @pytest.mark.parametrize("inner", [None, sm.ConjugateGradient(3)])
+    @pytest.mark.parametrize("delta", [1e-9, np.inf])
+    def test_an_inexact_solver_of_the_users_leaves_the_pairs_unchecked(self, inner, delta):
+        """Only where no error bound could be computed."""
+        pairs = pairs_with(TOL, deltas=np.array([delta]))
+        made = verification_of(pairs, method=SimpleNamespace(inner=inner))
+        made.run.iteration = SimpleNamespace(probes=0)
+        inexact = inner is not None and np.isinf(delta)
+        assert made.result().verdict == ("unchecked" if inexact else "probed")
 
 
 class TestRefinedStart:
