@@ -182,7 +182,7 @@ def _pencil(mended: Mended, problem: Problem) -> Pencil:
     pencil = Pencil(mended.A, mended.B, negate=problem.negated, equilibrate=True)
     if mended.times is None:
         return pencil
-    return pencil.condensed_from(mended.Q, mended.dual, mended.times, mended.norms)
+    return pencil.condensed_from(mended.Q, mended.images, mended.times, mended.norms)
 
 
 def _is_condensable(problem: Problem, pencil: Pencil) -> bool:

@@ -213,3 +213,44 @@ def test_lapack_follows_a_search_that_fails_beside_rows_without_mass(monkeypatch
     assert solution.b_report.dropped == massless
     with pytest.raises(sm.NotConverged):
         sm.solve(A, masses, 5, which="smallest", max_steps=5, rng=0)
+
+
+@pytest.mark.parametrize("d", [1e-14, 1e-12, 1e-10, 1e-6])
+@pytest.mark.parametrize("stiffness", [(1e-3, 5.0), (1.0, 1.0), (1.0, 2.0)], ids=str)
+@pytest.mark.parametrize("method", [None, sm.Accelerated()], ids=["default", "Accelerated"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_graded_masses_beside_massless_rows_are_not_compressed(d, stiffness, method, kind):
+    """QᴴAQ with QᴴBQ = I lost the small eigenvalues: 1e-3 came as 7.7e-4, certified, with a bound of 4e-14."""
+    c = 0.5 * np.sqrt(d)
+    A, B = np.diag([*stiffness, 1.0]), np.array([[1.0, c, 0], [c, d, 0], [0, 0, 0]])
+    # of the pair with a unit diagonal of B
+    D = np.diag([1.0, d**-0.5])
+    exact = 1 / scipy.linalg.eigvalsh(np.array([[1.0, 0.5], [0.5, 1.0]]), D @ A[:2, :2] @ D)
+    solution = sm.solve(kind(A), kind(B), 2, b_policy="restrict", method=method, rng=0)
+    np.testing.assert_allclose(solution.eigenvalues, exact, rtol=1e-9)
+    assert (np.abs(solution.eigenvalues - exact) <= solution.error_bounds + 1e-9 * exact).all()
+    assert (solution.residuals <= 1e-8).all()
+
+
+@pytest.mark.parametrize("log_kappa", [3, 6, 9])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_residuals_of_a_compressed_pair_are_not_excused_by_its_own_rounding(log_kappa, kind):
+    """The null space of B belongs to no rows, so another basis rounds; what it costs is told, or the solve gives up."""
+    rng = np.random.default_rng(log_kappa)
+    n, r = 12, 9
+    X = rng.standard_normal((n, r)) * 10.0 ** rng.uniform(-log_kappa / 2, 0, r)
+    A = np.diag(np.arange(1.0, n + 1))
+    B = X @ X.T
+    exact = np.sort(1 / scipy.linalg.eigvalsh(B, A)[n - r :])[::-1]
+    try:
+        solution = sm.solve(kind(A), kind(B), r, b_policy="restrict", rng=0)
+    except sm.NotConverged as error:
+        solution = error.solution
+    allowed = 320 * np.finfo(float).eps * (np.abs(A).max() + exact * np.abs(B).sum(axis=0).max())
+    U, values = solution.eigenvectors, solution.eigenvalues
+    norms = np.linalg.norm(A @ U - B @ U * values, axis=0)
+    sizes = 1e-8 * np.abs(values) * np.linalg.norm(B @ U, axis=0)
+    met = norms <= 1.01 * np.maximum(sizes, allowed * np.linalg.norm(U, axis=0))
+    assert met.all() or not solution.converged
+    room = solution.error_bounds + 1e-6 * np.abs(exact)
+    assert (np.abs(values - exact) <= room).all()

@@ -76,6 +76,15 @@ def condensable(dtype, *, null=3, mixed=True):
     return (A + A.conj().T) / 2, (B + B.conj().T) / 2, np.linalg.eigvalsh((C + C.conj().T) / 2)
 
 
+def reduced(mended):
+    """The matrices of a restricted pair, dense."""
+    return [None if M is None else M.toarray() if sp.issparse(M) else np.asarray(M) for M in (mended.A, mended.B)]
+
+
+def values_of(mended):
+    return scipy.linalg.eigh(*reduced(mended), eigvals_only=True)
+
+
 @pytest.mark.parametrize("dtype", [float, complex])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("mixed", [False, True])
@@ -86,9 +95,10 @@ class TestRestricted:
         """The eigenvalues are those of the Schur complement, and u = Q z solves the whole pair."""
         A, B, finite = condensable(dtype, mixed=mixed)
         mended = mend(kind(A), kind(B), "restrict")
-        values, Z = np.linalg.eigh(np.asarray(mended.A))
+        values, Z = scipy.linalg.eigh(*reduced(mended))
         np.testing.assert_allclose(values, finite, rtol=1e-9)
         U = mended.Q @ Z
+        assert (mended.B is None) == mixed
         np.testing.assert_allclose(A @ U, B @ U * values, atol=1e-9)
         assert (mended.report.rank, mended.report.dropped) == (7, 3)
 
@@ -98,11 +108,14 @@ class TestRestricted:
         A, B, finite = condensable(dtype, mixed=mixed)
         mended = mend(kind(A * a), kind(B * b), "restrict")
         Q = mended.Q.toarray() if sp.issparse(mended.Q) else mended.Q
-        np.testing.assert_allclose(Q.conj().T @ (b * B @ Q), np.eye(7), atol=1e-9)
+        mass = np.eye(7) if mixed else reduced(mended)[1] / b
+        np.testing.assert_allclose(Q.conj().T @ ((b if mixed else 1) * B @ Q), mass, atol=1e-9)
+        images = mended.images.toarray() if sp.issparse(mended.images) else mended.images
+        np.testing.assert_allclose(images / b**0.5, b**0.5 * B @ Q, atol=1e-9 * max(b**0.5, 1))
         dual = mended.dual.toarray() if sp.issparse(mended.dual) else mended.dual
         np.testing.assert_allclose(dual.conj().T @ Q, np.eye(7), atol=1e-9)
         if a == b:
-            np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-9)
+            np.testing.assert_allclose(values_of(mended), finite, rtol=1e-9)
 
     def test_an_uncoupled_null_vector_of_A_is_left_alone(self, dtype, kind, mixed):
         """(NᴴAN)⁺ does not invert what is zero up to rounding."""
@@ -114,7 +127,7 @@ class TestRestricted:
         Q[7:, 7:] = np.linalg.qr(pair_of(np.arange(1.0, n - 5), 6, dtype)[0])[0]
         A, B = (Q.conj().T @ M @ Q for M in (A, B))
         mended = mend(kind((A + A.conj().T) / 2), kind((B + B.conj().T) / 2), "restrict")
-        np.testing.assert_allclose(np.linalg.eigvalsh(np.asarray(mended.A)), finite, rtol=1e-9)
+        np.testing.assert_allclose(values_of(mended), finite, rtol=1e-9)
         assert np.abs(mended.Q @ np.eye(7)).max() < 1e3
 
 

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import splitmerge as sm
 from pairs import pair_of
 from splitmerge.linalg.extreme import nearest_pairs
+from splitmerge.linalg.rounding import levels_of
 from splitmerge.verification.bounds import bound, bounds_from, bounds_of
-from splitmerge.verification.residuals import Pairs, levels_of
+from splitmerge.verification.residuals import Pairs
 from strategies import EPS, dtypes, hermitian, normal, seeds, unitary
 
 K = 4

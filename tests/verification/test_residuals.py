@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import splitmerge as sm
 from asking import asked
 from pairs import pair_of
-from splitmerge.linalg.rounding import ROUNDING_UNITS
+from splitmerge.linalg.rounding import ROUNDING_UNITS, levels_of
 from splitmerge.planning.choose import choose
 from splitmerge.preparation.prepare import setups
 from splitmerge.preparation.workspace import Workspace
@@ -18,7 +18,7 @@ from splitmerge.problem.pencil import Pencil
 from splitmerge.problem.products import Products
 from splitmerge.run.iteration import RitzBlock
 from splitmerge.verification.confirm import _improved, purified
-from splitmerge.verification.residuals import COLUMNS, Pairs, _dual_norms, levels_of, measured
+from splitmerge.verification.residuals import COLUMNS, Pairs, _dual_norms, measured
 
 TOL = 1e-8
 

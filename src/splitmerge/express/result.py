@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..linalg.rounding import Scale
+from ..linalg.rounding import Levels, Scale, levels_of
 from ..methods.krylov.accelerated import Accelerated
 from ..planning.decision import Choice, Decision
 from ..problem.problem import Problem
@@ -19,7 +19,6 @@ from ..run.rules import MaxSteps, Residual
 from ..solution.back_transform import with_signs
 from ..solution.solution import Seconds, Solution
 from ..verification.bounds import bounds_from
-from ..verification.residuals import Levels, levels_of
 from ..verification.verdict import Verdict
 from .found import Found
 from .plain import EPS

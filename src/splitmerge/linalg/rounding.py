@@ -104,3 +104,64 @@ def narrowed(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def precision(dtype: np.dtype[Any]) -> float:
     """The distance of 1 to the next number of this dtype."""
     return float(np.finfo(dtype).eps)
+
+
+class Levels(NamedTuple):
+    """What residual norms are compared with in one system of coordinates, for each pair.
+
+    `sizes` are |λ|‖Bu‖ and `floors` what rounding of A and B allows; `residuals` are relative. Each value is within
+    `deltas` of an eigenvalue, of which `noise` is due to rounding.
+    """
+
+    sizes: list[float]
+    floors: list[float]
+    residuals: list[float]
+    deltas: list[float]
+    noise: list[float]
+
+    def wider(self, other: Levels) -> Levels:
+        """The larger of the deltas, and of the noise, of two systems of coordinates."""
+        return self._replace(
+            deltas=list(map(max, self.deltas, other.deltas)), noise=list(map(max, self.noise, other.noise))
+        )
+
+    def excused(self, factor: float) -> Levels:
+        """The same where rounding is larger by this factor."""
+        return self._replace(floors=[factor * floor for floor in self.floors])
+
+    def expected(self, given: Levels) -> list[float]:
+        """The deltas with the noise of another system of coordinates in place of their own."""
+        errors = zip(self.deltas, self.noise, given.noise, strict=True)
+        return [delta - noise + other if math.isfinite(delta) else delta for delta, noise, other in errors]
+
+
+def levels_of(
+    values: list[float],
+    errors: list[float],
+    figures: list[list[float]],
+    scales: tuple[float, float],
+    eps: float,
+    sigma: float | None,
+    units: float = ROUNDING_UNITS,
+) -> Levels:
+    """What residual norms are compared with, from ‖r‖, ‖x‖ and ‖Bx‖ and the 1-norms of A and B.
+
+    In plain floats: for a few pairs they are several times as fast as arrays.
+    """
+    A_norm, B_norm = scales
+    root, unit = math.sqrt(eps), units * eps
+    levels = Levels([], [], [], [], [])
+    for value, error, norm, length, image in zip(values, errors, *figures, strict=True):
+        size = image * abs(value)
+        level = A_norm + abs(value) * B_norm
+        # how far rounding may move λ: a perturbation E of A or λB moves it by uᴴEu
+        noise = unit * level * length * length
+        if sigma is not None:
+            error = abs(value - sigma) * error / (1 - error) if error < 1 else math.inf
+        levels.sizes.append(size)
+        # rounding does not excuse a vector whose product with B is rounding: it belongs to an infinite eigenvalue
+        levels.floors.append(unit * level * length if image > unit * B_norm * length else 0.0)
+        levels.residuals.append(relative(norm, max(size, root * level * length)))
+        levels.deltas.append(error + noise)
+        levels.noise.append(noise)
+    return levels

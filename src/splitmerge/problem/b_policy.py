@@ -106,7 +106,8 @@ def smallest_ridge(attempt: Callable[[float], T | None], n: int, eps: float, siz
 class Mended:
     """The modified pair and the change of basis: u = Q z and z = `dual`ᴴu, where Q = None is the identity.
 
-    Beside a Q, `times` applies the given A to columns, and `norms` are the 1-norms of the given A and B.
+    Beside a Q, `images` is B Q, `times` applies the given A to columns, and `norms` are the 1-norms of the given A
+    and B.
     """
 
     A: Any
@@ -114,6 +115,7 @@ class Mended:
     report: BReport | None = None
     Q: Any = None
     dual: Any = None
+    images: Any = None
     times: Callable[[Array], Array] | None = None
     norms: tuple[float, float] = (0.0, 0.0)
 
@@ -162,11 +164,12 @@ def _ridge(A: Any, op: Operator) -> Mended:
 
 
 def _restrict(A: Any, op: Operator) -> Mended:
-    """The finite eigenvalues as those of QᴴAQ z = λ z with QᴴBQ = I.
+    """The finite eigenvalues as those of QᴴAQ z = λ QᴴBQ z with a definite QᴴBQ.
 
-    The columns of Q are those of the range of B, each with the component −N(NᴴAN)⁺NᴴA of it in the null space N that
-    makes QᴴAN vanish (static condensation): that is the component of the eigenvectors. Q is computed in double
-    precision, as its rounding does not show in the residuals of QᴴAQ.
+    The columns of Q complete the null space N of B, each with the component −N(NᴴAN)⁺NᴴA of it in N that makes QᴴAN
+    vanish (static condensation): that is the component of the eigenvectors. Where N belongs to zero rows of B, Q has
+    unit vectors beside N, and QᴴBQ are the other rows; otherwise QᴴBQ = I. Q is computed in double precision, as its
+    rounding does not show in the residuals of QᴴAQ.
     """
     M = adapt(A, "A")
     if M.n != op.n:
@@ -175,11 +178,22 @@ def _restrict(A: Any, op: Operator) -> Mended:
     M, op = (with_dtype(each, np.result_type(each.dtype, np.float64)) for each in (M, op))
     Q, N = _spaces(op, eps[1])
     rank, dropped = Q.shape[1], op.n - Q.shape[1]
+    kept = _nonzero_rows(op)
+    massless = kept.size == rank
+    if massless:
+        # rounding of small eigenvalues would not survive another basis, where masses span many decades
+        Q, N = _selected(op, kept), _selected(op, np.setdiff1d(np.arange(op.n), kept))
     if rank == 0:
         raise NotPositiveDefinite(
             "B has no positive eigenvalue, so the pair has no finite eigenvalue and cannot be restricted; check B"
         )
-    Q = _condensed(M, Q, N, eps[0]) * float(op.scale) ** 0.5
+    dual, Q = Q, _condensed(M, Q, N, eps[0])
+    images = op.matrix @ Q / op.scale
+    if massless:
+        B = op.matrix[kept][:, kept] / op.scale
+    else:
+        B, Q, images = None, Q * float(op.scale) ** 0.5, images * float(op.scale) ** 0.5
+        dual = images
     report = BReport("restrict", 0.0, rank, dropped)
     if M.matrix is None:
         inner = LinearOperator((M.n, M.n), matvec=lambda x: M.times(x) / M.scale, dtype=M.dtype)
@@ -190,7 +204,7 @@ def _restrict(A: Any, op: Operator) -> Mended:
         reduced = Q.conj().T @ (M.matrix @ Q) / M.scale
         reduced = ((reduced + reduced.conj().T) / 2).astype(dtype)
     norms = M.norm / abs(M.scale), op.norm / op.scale
-    return Mended(reduced, None, report, Q, op.matrix @ Q / op.scale, lambda U: M.in_double(U) / M.scale, norms)
+    return Mended(reduced, B, report, Q, dual, images, lambda U: M.in_double(U) / M.scale, norms)
 
 
 def _condensed(A: Operator, Q: Any, N: Any, eps: float) -> Any:
@@ -261,6 +275,18 @@ def _spaces(op: Operator, eps: float) -> tuple[Any, Any]:
     spaces = (sp.csr_array(sp.block_diag(parts, format="csr")) for parts in zip(*blocks, strict=True))
     range_, null = (sp.csr_array(space[order]) for space in spaces)
     return range_, null
+
+
+def _nonzero_rows(op: Operator) -> Array:
+    """The rows of B that are not zero."""
+    sizes = abs(op.matrix).sum(axis=0) if op.kind == "sparse" else np.abs(op.matrix).max(axis=0)
+    return np.flatnonzero(np.asarray(sizes).ravel())
+
+
+def _selected(op: Operator, rows: Array) -> Any:
+    """The unit vectors of these rows; dense for a dense B."""
+    chosen = _selection(op, rows, np.ones(rows.size))
+    return chosen.toarray() if op.kind == "dense" else chosen
 
 
 def _selection(op: Operator, rows: Array, weights: Array) -> Any:

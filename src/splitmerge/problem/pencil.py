@@ -30,7 +30,7 @@ class Pencil:
     diagonal D of an equilibrated pair (DAD, DBD), or None. B-orthonormal vectors times `length` are B-orthonormal for
     the user's B. `norms` are the 1-norms of A and B before they were equilibrated. `inverse` is (σ, sign) when this is
     the pair (B, ±(A − σB)) of another (A, B). `rows` of every vector are held by this process. `condensed` is Q, B Q
-    and a function that applies A when this is the pair (QᴴAQ, I) of a singular B.
+    and a function that applies A when this is the pair (QᴴAQ, QᴴBQ) of a singular B.
 
     >>> import numpy as np
     >>> pencil = Pencil(np.diag([1.0, 2.0]), np.diag([1.0, 4.0]))
@@ -171,17 +171,23 @@ class Pencil:
         if self.condensed is None:
             return self.from_vectors(R), self.vectors_of(X), self.from_vectors(BX)
         Q, BQ, times = self.condensed
-        U, BU = np.asarray(Q @ X), np.asarray(BQ @ X)
+        Z = self.vectors_of(X)
+        U, BU = np.asarray(Q @ Z), np.asarray(BQ @ Z) * self._B_scale
         return times(U) * self.A.scale - BU * values, U, BU
 
     @property
+    def _B_scale(self) -> float:
+        return 1.0 if self.B is None else self.B.scale
+
+    @property
     def coordinates(self) -> int:
-        """The number of coordinate systems to verify in, the user's and that of this pair if it is another one."""
+        """The number of coordinate systems to measure in, the user's and that of this pair if it is another one."""
         return 1 if self.scaling is None and self.condensed is None else 2
 
     def condensed_from(self, Q: Any, BQ: Any, times: Callable[[Array], Array], norms: tuple[float, float]) -> Pencil:
-        """This pair as (QᴴAQ, I) of an (A, B) with these 1-norms, where `times` applies A."""
-        return self._derived(condensed=(Q, BQ, times), norms=(norms[0] * abs(self.A.scale), norms[1]))
+        """This pair as (QᴴAQ, QᴴBQ) of an (A, B) with these 1-norms, where `times` applies A."""
+        scaled = norms[0] * abs(self.A.scale), norms[1] * self._B_scale
+        return self._derived(condensed=(Q, BQ, times), norms=scaled)
 
     def negated(self) -> Pencil:
         """The pair (−A, B)."""

@@ -74,9 +74,9 @@ class Solution:
         working precision; for a matrix-free operator, the largest entry of its product with a normal random vector
         stands for the norm). No scaling of A, B or u changes it. Converged means ‖Au − λBu‖₂ ≤ tol |λ|‖Bu‖₂ or, with
         the reason PRECISION, ‖Au − λBu‖₂ ≤ 32 eps (‖A‖₁ + |λ|‖B‖₁)‖u‖₂, which is what the rounding of A and B allows
-        (ten times that after a decomposition by LAPACK; for rows of m > 96 entries, m/3 units of eps in place of 32,
-        for dense matrices n/12). A pair whose diag(B) spans more than two decades is scaled to diag(B) = 1, and held to
-        this after that scaling; where D spans many decades, the rounding of A and B themselves may allow less.
+        (ten times that after a decomposition by LAPACK or of B; for rows of m > 96 entries, m/3 units of eps in place
+        of 32, for dense matrices n/12). A pair whose diag(B) spans more than two decades is scaled to diag(B) = 1, and
+        held to this after that scaling; where D spans many decades, the rounding of A and B themselves may allow less.
     error_bounds
         (k,), within that distance of each value there is an eigenvalue: e = √(rᴴB⁻¹r) for r = Au − λBu, or e²/gap where
         the gap to the other values is larger than e; infinite where rᴴB⁻¹r could not be computed. After a factorisation

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import OutOfTime
 from ..linalg.cholesky import DenseFactor, singular
 from ..linalg.reductions import column_dots, column_forms, column_norms, phases
-from ..linalg.rounding import ROUNDING_UNITS, relative
+from ..linalg.rounding import levels_of, relative
 from ..methods.setup import Inverse, Setup
 from ..preparation.definiteness import has_rank
 from ..problem.products import Products
@@ -26,6 +25,8 @@ NUMBERS_AT_A_TIME, MIN_COLUMNS_AT_A_TIME, DENSE_SHARE = 2**13, 4, 16
 # A Rayleigh quotient may be moved by this fraction of what rounding of A and B may move an eigenvalue by,
 # if that takes more than this fraction of the square of a residual above rounding.
 ROUNDING_FRACTION, LEAST_REDUCTION = 0.25, 0.75
+# Multiple of the rounding of A and B that a condensation in another basis may leave, as a decomposition may.
+CONDENSATION_SLACK = 10.0
 # A solve that leaves less than this fraction of its right-hand side determines rᴴB⁻¹r.
 SOLVED_FRACTION = 2e-5
 
@@ -182,70 +183,26 @@ def measured_columns(products: Products, columns: Array | Images, inverse: Inver
         levels_of(values, errors, figures[3 + 3 * i : 6 + 3 * i], norms, products.eps, sigma, products.scale.units)
         for i, norms in enumerate(scales)
     ]
-    # the condensation itself has rounded A and B
-    own = levels[0] if pencil.condensed is not None else levels[-1]
+    judged, own = levels, levels[-1]
+    if pencil.condensed is not None:
+        # the condensation has rounded A and B, and its result is rounded itself
+        own = levels[0].wider(levels[1])
+        # rounding in another basis is no excuse for residuals of (A, B)
+        judged = [levels[0].excused(CONDENSATION_SLACK)] if pencil.B is None else levels
     return Pairs(
         table[:, 0],
         vectors,
-        table.T[3::3][: len(scales)],
-        np.array([level.sizes for level in levels]),
-        np.array([level.floors for level in levels]),
+        table.T[3::3][: len(judged)],
+        np.array([level.sizes for level in judged]),
+        np.array([level.floors for level in judged]),
         np.array(levels[0].residuals),
         table[:, 1],
         np.array(own.deltas),
         np.array(own.noise),
         table[:, 2],
-        np.array(_expected(own, levels[0])),
+        np.array(own.expected(levels[0])),
         sigma=sigma,
     )
-
-
-class Levels(NamedTuple):
-    """`sizes`, `floors`, `residuals`, `deltas` and `noise` of `Pairs` in one system of coordinates."""
-
-    sizes: list[float]
-    floors: list[float]
-    residuals: list[float]
-    deltas: list[float]
-    noise: list[float]
-
-
-def _expected(own: Levels, given: Levels) -> list[float]:
-    """The deltas of a system of coordinates with the noise of another one in place of its own."""
-    errors = zip(own.deltas, own.noise, given.noise, strict=True)
-    return [delta - noise + other if math.isfinite(delta) else delta for delta, noise, other in errors]
-
-
-def levels_of(
-    values: list[float],
-    errors: list[float],
-    figures: list[list[float]],
-    scales: tuple[float, float],
-    eps: float,
-    sigma: float | None,
-    units: float = ROUNDING_UNITS,
-) -> Levels:
-    """What residual norms are compared with, from ‖r‖, ‖x‖ and ‖Bx‖ and the 1-norms of A and B.
-
-    In plain floats: for a few pairs they are several times as fast as arrays.
-    """
-    A_norm, B_norm = scales
-    root, unit = math.sqrt(eps), units * eps
-    levels = Levels([], [], [], [], [])
-    for value, error, norm, length, image in zip(values, errors, *figures, strict=True):
-        size = image * abs(value)
-        level = A_norm + abs(value) * B_norm
-        # how far rounding may move λ: a perturbation E of A or λB moves it by uᴴEu
-        noise = unit * level * length * length
-        if sigma is not None:
-            error = abs(value - sigma) * error / (1 - error) if error < 1 else math.inf
-        levels.sizes.append(size)
-        # rounding does not excuse a vector whose product with B is rounding: it belongs to an infinite eigenvalue
-        levels.floors.append(unit * level * length if image > unit * B_norm * length else 0.0)
-        levels.residuals.append(relative(norm, max(size, root * level * length)))
-        levels.deltas.append(error + noise)
-        levels.noise.append(noise)
-    return levels
 
 
 def _figures(products: Products, block: Images, inverse: Inverse | None) -> Array:

@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...linalg.reductions import gram
+from ...linalg.rounding import Levels
 from ...planning.decision import Decision
 from ...problem.problem import Problem
 from ...problem.products import Counts, Tally
 from ...solution.solution import Solution
 from ...typing import Array
 from ...verification.counts import CLUSTER_FRACTION
-from ...verification.residuals import Levels
 from ...verification.verdict import COUNTED, CUT, RANDOM_START, Verdict, probed
 from ..found import Found, chosen
 from ..result import ACCELERATED, Checked, Clock, Way, checked, solution, told
