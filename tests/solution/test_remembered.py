@@ -5,11 +5,14 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 
 import splitmerge as sm
+from checking import operator_of
 from resuming import differences
 from splitmerge.solution.resume import REMEMBERED
+from splitmerge.solution.store.guard import UnreadableFile
 
 SMALL = np.diag(np.arange(1.0, 31.0)), np.diag(np.linspace(1.0, 2.0, 30))
 LARGE = tuple(sp.csr_array(sp.diags_array(d)) for d in (np.arange(1.0, 231.0), np.linspace(1.0, 2.0, 230)))
@@ -138,3 +141,19 @@ def test_a_looser_or_an_equal_tolerance_needs_no_further_vectors():
     steps = {tol: sol.resume(tol=tol, rng=0).counts.A_products for tol in (1e-3, 1e-6, None)}
     assert len(set(steps.values())) == 1
     assert sol.resume(tol=1e-10, rng=0).counts.A_products > steps[1e-6]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, operator_of], ids=["dense", "operator"])
+def test_a_lumped_mass_is_given_again(kind, tmp_path):
+    """`load` takes what `solve` has taken."""
+    A, b = kind(np.diag(np.arange(1.0, 8.0)) + 0.1), np.arange(1.0, 8.0)
+    solved = sm.solve(A, b, 2, rng=0)
+    solved.save(tmp_path / "x.npz")
+    again = sm.load(tmp_path / "x.npz", A, b).resume(k=3, rng=0)
+    expected = scipy.linalg.eigvalsh(np.diag(np.arange(1.0, 8.0)) + 0.1, np.diag(b))[::-1]
+    np.testing.assert_allclose(again.eigenvalues, expected[:3], rtol=1e-8)
+    for wrong in (b[:-1], np.ones((7, 1)), np.ones((7, 8))):
+        with pytest.raises(UnreadableFile, match="B has shape"):
+            sm.load(tmp_path / "x.npz", A, wrong)
+    with pytest.raises(UnreadableFile, match="A has shape"):
+        sm.load(tmp_path / "x.npz", b, b)

@@ -131,7 +131,8 @@ def _problem(said: Any, arrays: dict[str, Array], n: int, A: Any, B: Any) -> Pro
     matrices = {name: stored[name] if given is None else given for name, given in (("A", A), ("B", B))}
     for name, M in matrices.items():
         shape = (n, n) if M is None or isinstance(M, Absent) else np.shape(M)
-        if shape != (n, n):
+        # a vector B is a lumped mass
+        if shape != (n, n) and not (name == "B" and B is not None and shape == (n,)):
             raise UnreadableFile(f"{name} has shape {shape}, and the eigenvectors are of length {n}")
     return Problem(**matrices, **asked)
 
