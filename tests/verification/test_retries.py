@@ -153,7 +153,7 @@ class TestRetries:
 
 def verification_of(pairs, *, k=None, reason=Reason.RESIDUAL, tol=TOL, **setup):
     """A verification that stands after its run."""
-    setup = SimpleNamespace(k=pairs.values.size if k is None else k, survey=None, **setup)
+    setup = SimpleNamespace(**{"k": pairs.values.size if k is None else k, "survey": None, "inverse": None, **setup})
     made = _Verification(SimpleNamespace(rule=SimpleNamespace(residual_tol=tol)), setup, False)
     made.pairs, made.reason = pairs, reason
     return made
@@ -219,6 +219,13 @@ class TestBlurred:
         iteration = SimpleNamespace(values=np.array([*sizes, 1e-300]), products=SimpleNamespace(eps=EPS))
         made = verification_of(pairs_with(np.zeros(len(sizes))))
         assert made._blurred(iteration) is blurred
+
+    def test_of_an_inverse(self):
+        """1/(λ − σ) below rounding belongs to an eigenvalue of which nothing is known."""
+        for sizes, blurred in (([1.0, 0.5], False), ([1.0, EPS / 2], True), ([1.0, 0.0], True), ([0.0], False)):
+            iteration = SimpleNamespace(values=np.array(sizes), products=SimpleNamespace(eps=EPS))
+            made = verification_of(pairs_with(np.zeros(len(sizes))), inverse=SimpleNamespace(sigma=0.0))
+            assert made._blurred(iteration) is blurred
 
 
 class TestBounds:

@@ -269,7 +269,9 @@ class _Verification:
         sizes = np.abs(iteration.values[: self.setup.k])
         last = float(sizes[-1]) if sizes.size else 0.0
         eps = iteration.products.eps
-        return bool(eps**BLURRED_EXPONENT * last < eps * float(sizes.max(initial=0.0)) < last)
+        rounding = eps * float(sizes.max(initial=0.0))
+        # a value below rounding is a zero, but one of an inverse belongs to an eigenvalue of which nothing is known
+        return eps**BLURRED_EXPONENT * last < rounding and (rounding < last or self.setup.inverse is not None)
 
     def _confirm(self, first: Callable[[], State | Reason]) -> None:
         self.reason, self.pairs = confirmed(self.run, self.setup, self.run.until_end(first))
