@@ -302,3 +302,24 @@ def test_residuals_of_a_restricted_pair_do_not_depend_on_its_units(a, b):
     np.testing.assert_allclose(sol.eigenvalues, (a / b) * usual.eigenvalues, rtol=1e-12)
     assert sol.reason is usual.reason is sm.Reason.RESIDUAL
     assert sol.residuals.max() <= 1e-13
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e6])
+@pytest.mark.parametrize("seed", range(6))
+def test_angles_beside_a_ridge(seed, unit):
+    """Rounding turns vectors into the null space of B by its square root over that of the ridge; the bounds say so."""
+    rng = np.random.default_rng(seed)
+    n, r = 7, int(rng.integers(1, 4))
+    X = rng.integers(-4, 5, (n, r)) + np.eye(n, r) * 9.0
+    A, B = X @ np.diag(np.arange(1.0, r + 1)) @ X.T, X @ X.T * unit
+    sol = sm.solve(A, B, r, b_policy="ridge", rng=0)
+    assert sol.b_report.ridge > 0
+    # the finite eigenvectors are X (XᵀX)⁻¹, and the ridge turns them by itself over ‖B‖ only
+    exact = X @ np.linalg.inv(X.T @ X)
+    U = sol.eigenvectors[:, ::-1] * unit**0.5
+    for i in range(r):
+        x = exact[:, i]
+        away = U[:, i] - x * (x @ (B / unit) @ U[:, i])
+        sine = np.sqrt(away @ ((B + sol.b_report.ridge * np.eye(n)) / unit) @ away)
+        assert sine <= sol.angle_bounds[::-1][i] + 1e-12 * np.linalg.cond(X) ** 2
+        assert sol.angle_bounds[::-1][i] < 1e-3

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import idamax, isamax
 
-from ..linalg.reductions import phases
+from ..linalg.reductions import column_norms, phases
 from ..methods.setup import Setup
 from ..planning.decision import Choice, Decision, decided
 from ..preparation.workspace import Workspace
@@ -61,7 +61,7 @@ def present(
         eigenvectors=_vectors(mended, pencil, pairs),
         residuals=pairs.residuals,
         error_bounds=error_bounds,
-        angle_bounds=bounds.angles,
+        angle_bounds=_angles(bounds, pairs, setup, mended),
         clusters=bounds.clusters,
         converged=verified.reason.converged,
         reason=verified.reason,
@@ -77,6 +77,19 @@ def present(
         spare=None if pairs.spare is None else user_coordinates(mended, pencil, pairs.spare).astype(pencil.dtype),
         decisions=decisions,
     )
+
+
+def _angles(bounds: Bounds, pairs: Pairs, setup: Setup, mended: Mended) -> Array:
+    """The bounds of angles; beside a ridge ε, with what rounding hides of residuals in the norm of (B + εI)⁻¹ ≤ 1/ε."""
+    if mended.report is None or not mended.report.ridge:
+        return bounds.angles
+    products, pencil = setup.given_pair, setup.given_pair.pencil
+    (A_norm, B_norm), B_scale = pencil.norms, 1.0 if pencil.B is None else pencil.B.scale
+    lengths = column_norms(pencil.vectors_of(pairs.vectors))
+    rounding = products.scale.units * products.eps * (A_norm + np.abs(pairs.values) * B_norm) * lengths
+    hidden = rounding / np.sqrt(mended.report.ridge * B_scale)
+    tiny = float(np.finfo(float).tiny)
+    return np.asarray(np.minimum(bounds.angles * (1 + hidden / np.maximum(pairs.deltas, tiny)), 1.0))
 
 
 def _vectors(mended: Mended, pencil: Pencil, pairs: Pairs) -> Array:
