@@ -84,10 +84,10 @@ def _angles(bounds: Bounds, pairs: Pairs, setup: Setup, mended: Mended) -> Array
     if mended.report is None or not mended.report.ridge:
         return bounds.angles
     products, pencil = setup.given_pair, setup.given_pair.pencil
-    (A_norm, B_norm), B_scale = pencil.norms, 1.0 if pencil.B is None else pencil.B.scale
+    A_norm, B_norm = pencil.norms
     lengths = column_norms(pencil.vectors_of(pairs.vectors))
     rounding = products.scale.units * products.eps * (A_norm + np.abs(pairs.values) * B_norm) * lengths
-    hidden = rounding / np.sqrt(mended.report.ridge * B_scale)
+    hidden = rounding / (mended.report.ridge**0.5 * pencil.length)
     tiny = float(np.finfo(float).tiny)
     return np.asarray(np.minimum(bounds.angles * (1 + hidden / np.maximum(pairs.deltas, tiny)), 1.0))
 
