@@ -13,6 +13,7 @@ from scipy.linalg import get_blas_funcs
 
 from ..linalg.blas import kernels
 from ..linalg.lanczos import tridiagonal_pairs
+from ..linalg.multiply import product
 from ..linalg.reductions import inner_products
 from ..methods.krylov.ritz_pair import ESTIMATE_FACTOR
 from ..methods.subspace import HIDDEN_FACTOR, ROUNDING_SLACK
@@ -167,7 +168,7 @@ class Process:
     def vectors(self, S: Array, *, dual: bool = False) -> Array:
         """V S, or D S."""
         M = self.D if dual else self.V
-        return np.asfortranarray(M[:, self.first : self.first + S.shape[0]] @ S.astype(M.dtype))
+        return np.asfortranarray(product(M[:, self.first : self.first + S.shape[0]], S.astype(M.dtype)))
 
     def lock(self, S: Array, x: Array) -> None:
         """Lock the Ritz vectors V S, and begin again with x in their complement."""

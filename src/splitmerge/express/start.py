@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..linalg.blas import kernels
+from ..linalg.multiply import product
 from ..problem.start import is_far
+from ..typing import Array
 from .plain import kinds_of
 
 
@@ -23,4 +25,8 @@ def is_replaced(x0: Any, A: Any, B: Any) -> bool:
     # what is not finite is refused later
     with np.errstate(over="ignore", invalid="ignore"):
         x = x0.ravel() / size
-        return is_far(x, A @ x, x if B is None else B @ x, kernels(x.dtype))
+        return is_far(x, _image(A, x), x if B is None else _image(B, x), kernels(x.dtype))
+
+
+def _image(M: Any, x: Array) -> Array:
+    return product(M, x) if type(M) is np.ndarray else np.asarray(M @ x)

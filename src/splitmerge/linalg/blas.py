@@ -14,6 +14,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ..system.processes import current
 from ..typing import Array
+from .multiply import adjoint_product, product
 from .reductions import inner_products, local_products
 
 # Up to this many columns, HEMV with each is faster than GEMM with all.
@@ -50,14 +51,13 @@ def _local_kernels(dtype: np.dtype[Any]) -> Kernels:
 
 def hermitian_product(M: Array, X: Array) -> Array:
     """M X for a Hermitian M in Fortran order and a block of columns X of the same dtype."""
-    k, char = X.shape[1], M.dtype.char
+    k = X.shape[1]
     if 0 < k <= (NARROW_COLUMNS_COMPLEX if M.dtype.kind == "c" else NARROW_COLUMNS):
         hemv, Y = kernels(M.dtype).hemv, np.empty(X.shape, M.dtype, order="F")
         for x, y in zip(X.T, Y.T, strict=True):
             hemv(1.0, M, x, y=y, overwrite_y=1)
         return Y
-    # GEMM of the transposes is faster in single precision and for complex numbers
-    return np.asarray(M @ X if char == "d" else (X.T @ M.T).T)
+    return product(M, X)
 
 
 def one_norm(M: Array) -> float:
@@ -69,7 +69,7 @@ def one_norm(M: Array) -> float:
     ones, room, largest = np.ones(rows, dtype), np.empty((rows, SUMMED_COLUMNS), dtype, order="F"), 0.0
     for first in range(0, columns, SUMMED_COLUMNS):
         part = M[:, first : first + SUMMED_COLUMNS]
-        sums = ones @ np.abs(part, out=room[:, : part.shape[1]])
+        sums = adjoint_product(np.abs(part, out=room[:, : part.shape[1]]), ones)
         largest = max(largest, float(sums.max()))
     return largest
 

@@ -19,6 +19,7 @@ from scipy.linalg.blas import idamax
 
 from ..typing import Array
 from .blas import kernels
+from .multiply import adjoint_product
 from .rounding import by_distance, pivot_threshold
 
 # Up to this n, or this multiple of n and k, one call of a driver of LAPACK is faster than the calls of its parts.
@@ -138,7 +139,7 @@ def _by_reduction(
 def _orthonormal(Z: Array) -> Array:
     """The columns, made orthonormal where inverse iteration has failed to, as it may for a graded matrix."""
     k = Z.shape[1]
-    if k == 1 or float(np.abs(Z.T @ Z - np.eye(k)).max()) <= ORTHONORMAL_TOL:
+    if k == 1 or float(np.abs(adjoint_product(Z, Z) - np.eye(k)).max()) <= ORTHONORMAL_TOL:
         return Z
     return np.asfortranarray(np.linalg.qr(Z)[0])
 

@@ -18,6 +18,7 @@ from ..errors import NotPositiveDefinite
 from ..system.processes import agreed
 from ..typing import Array
 from .blas import kernels
+from .multiply import product
 from .reductions import extent, gram, vdot
 
 EPS = float(np.finfo(float).eps)
@@ -133,11 +134,11 @@ class LanczosProcess(Tridiagonal):
 
     def vector(self, coefficients: Array) -> Array:
         """The linear combination V s of the first basis vectors."""
-        return np.asarray(self._V[:, : coefficients.size] @ coefficients)
+        return product(self._V[:, : coefficients.size], coefficients)
 
     def dual(self, coefficients: Array) -> Array:
         """M V s for the coefficients s."""
-        return np.asarray(self._MV[:, : coefficients.size] @ coefficients)
+        return product(self._MV[:, : coefficients.size], coefficients)
 
     def error(self, coefficients: Array) -> Array:
         """The residual K x − θ M x = β_j s_j p_{j+1} of the Ritz vector x = V s."""
@@ -179,12 +180,12 @@ class LanczosProcess(Tridiagonal):
         if j:
             y -= self.beta[-1] * self._MV[:, j - 1]
         if self.reorthogonalise:
-            y -= self._MV[:, : j + 1] @ gram(self._V[:, : j + 1], y)
+            y -= product(self._MV[:, : j + 1], gram(self._V[:, : j + 1], y))
         w, Mw = self.solve(y)
         if self.reorthogonalise:
             c = gram(self._MV[:, : j + 1], w)
-            w = w - self._V[:, : j + 1] @ c
-            Mw = w if self.identity else Mw - self._MV[:, : j + 1] @ c
+            w = w - product(self._V[:, : j + 1], c)
+            Mw = w if self.identity else Mw - product(self._MV[:, : j + 1], c)
         square = float(vdot(w, Mw).real)
         whole = self.reorthogonalise and j + 1 == self.size
         beta = math.sqrt(square) if square > 0 and not whole else 0.0

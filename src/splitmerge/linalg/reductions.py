@@ -16,6 +16,7 @@ from scipy.linalg import get_blas_funcs
 
 from ..system.processes import Processes, current
 from ..typing import Array
+from .multiply import adjoint_product, dot
 
 # Rows of a distributed random vector that come from one stream of random numbers.
 ROWS_PER_STREAM = 2**14
@@ -67,18 +68,18 @@ def _total(local: Any) -> Any:
 
 def vdot(x: Array, y: Array) -> Any:
     """xᴴy, complex for complex vectors."""
-    return _total(np.vdot(x, y))
+    return _total(dot(x, y))
 
 
 def norm(x: Array) -> float:
     """‖x‖₂; the squares of large numbers overflow in single precision."""
     x = x.astype(np.result_type(x.dtype, np.float64), copy=False)
-    return float(np.linalg.norm(x)) if current() is None else math.sqrt(vdot(x, x).real)
+    return math.sqrt(vdot(x, x).real)
 
 
 def gram(X: Array, Y: Array) -> Array:
     """XᴴY for columns, or Xᴴy for a vector y."""
-    local: Array = X.conj().T @ Y
+    local = adjoint_product(X, Y)
     processes = current()
     return local if processes is None else processes.sum(local)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..linalg.multiply import product
 from ..linalg.reductions import gram, vdot
 from ..linalg.rounding import Scale, relative
 from ..problem.pencil import Pencil
@@ -151,7 +152,7 @@ def sine(x: Array, Bx: Array, U: Array, BU: Array) -> float:
     if not whole > 0:
         # an operator that lies may leave nothing of a vector
         return 1.0
-    return math.sqrt(max(float(vdot(x - U @ c, Bx - BU @ c).real) / whole, 0.0))
+    return math.sqrt(max(float(vdot(x - product(U, c), Bx - product(BU, c)).real) / whole, 0.0))
 
 
 def as_frame(U: Array, products: Products) -> Frame:
@@ -164,4 +165,4 @@ def as_frame(U: Array, products: Products) -> Frame:
     if not values[0] > 1e3 * products.eps * values[-1]:
         raise ValueError("the columns of reference are linearly dependent; give independent ones")
     C = C / np.sqrt(values)
-    return Frame(U @ C, BU @ C)
+    return Frame(product(U, C), product(BU, C))

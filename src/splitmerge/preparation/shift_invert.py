@@ -6,6 +6,7 @@ import numpy as np
 
 from ..linalg.blas import kernels
 from ..linalg.ldl import DenseShifted
+from ..linalg.multiply import product
 from ..linalg.reductions import gram, vdot
 from ..methods.setup import Setup
 from ..planning.costs import MAX_DENSE_N
@@ -160,6 +161,6 @@ def _inverse_ritz(products: Products, factor: DenseShifted | SparseShifted, u: A
 def _orthogonalised(V: Array, D: Array, x: Array) -> tuple[Array, Array]:
     """The coefficients of x along the columns of V, whose duals are D, and the rest of x."""
     first = gram(D, x)
-    x = x - V @ first
+    x = x - product(V, first)
     second = gram(D, x)
-    return first + second, x - V @ second
+    return first + second, x - product(V, second)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from ..errors import NotPositiveDefinite
+from ..linalg.multiply import product
 from ..linalg.reductions import gram
 from ..linalg.rounding import Scale
 from ..system.budget import Budget
@@ -315,16 +316,15 @@ class Deflated(Products):
         if self._found.shape[1] == 0:
             return x, Bx
         c = gram(self._found, Bx)
-        x = x - self._found @ c
-        return x, x if self.identity else Bx - self._B_found @ c
+        x = x - product(self._found, c)
+        return x, x if self.identity else Bx - product(self._B_found, c)
 
     def project_dual(self, y: Array) -> Array:
         """Pᴴ y, for y in the space of B x."""
-        return y - self._B_found @ gram(self._found, y) if self._found.shape[1] else y
+        return y - product(self._B_found, gram(self._found, y)) if self._found.shape[1] else y
 
 
 def shifted(products: Products, shift: float) -> Products:
     """Products with A + ηB in place of A; `products` itself for η = 0."""
-    if shift == 0:
-        return products
-    return Deflated.of(products, shift, products.scale.radius, products.found, products.B_found)
+    known = products.scale.radius, products.found, products.B_found
+    return Deflated.of(products, shift, *known) if shift else products

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 
+from ..linalg.multiply import product
 from ..linalg.reductions import column_dots, gram
 from ..problem.products import Products
 from ..system.processes import agreed
@@ -26,10 +27,10 @@ class Images(NamedTuple):
 
     def combined(self, products: Products, C: Array) -> Images:
         """Those of X C for columns of length 1; the products are computed again where they would cancel."""
-        X = self.X @ C
+        X = product(self.X, C)
         if not np.abs(C).max(initial=0.0) <= MAX_COEFFICIENT:
             return images_of(products, X)
-        return Images(X, self.AX @ C, self.BX @ C)
+        return Images(X, product(self.AX, C), product(self.BX, C))
 
     def scaled(self, lengths: Array) -> Images:
         """Those of the columns divided by these lengths."""

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ...linalg.lanczos import tridiagonal_pairs
+from ...linalg.multiply import product
 from ...linalg.reductions import gram
 from ...problem.target import Target
 from ...system.interrupt import uninterrupted
@@ -90,7 +91,7 @@ class Basis(Recurrence):
         W = transform.apply_block(Q, QD)
         alpha = gram(other, W)
         alpha = (alpha + alpha.conj().T) / 2
-        W -= own @ alpha.astype(W.dtype)
+        W -= product(own, alpha.astype(W.dtype))
         if self.reach:
             W -= self._recurrence(self.coupling)
         self.H[j : j + b, j - self.reach : j] = self.coupling
@@ -125,11 +126,11 @@ class Basis(Recurrence):
         j = self.size
         known = coupling.conj().T.astype(self.V.dtype)
         if self.transform.dual_first and len(self.last_dual) == self.reach:
-            return np.asarray(np.array(self.last_dual).T @ known)
-        Y = self.V[:, j - self.reach : j] @ known
+            return product(np.array(self.last_dual).T, known)
+        Y = product(self.V[:, j - self.reach : j], known)
         if self.transform.dual_first:
             return np.column_stack([self.transform.dual(np.ascontiguousarray(y)) for y in Y.T])
-        return np.asarray(Y)
+        return Y
 
     def _advance(self, w: Array, d: Array, least: float, largest: float, floors: Array | None = None) -> None:
         """Count the block as multiplied, with Rayleigh quotients from `least` to `largest`, and let w wait."""
@@ -179,7 +180,7 @@ class Basis(Recurrence):
         V = self.V[:, : S.shape[0]]
         if S.shape[1] != 1 or not self.transform.single:
             # in Fortran order, for the solves that follow
-            return np.asarray((S.T.astype(self.V.dtype) @ V.T).T)
+            return np.asfortranarray(product(V, S.astype(self.V.dtype)))
         y = self.gemv(1.0, V, S[:, 0])
         # from a semi-orthogonal basis it is only nearly a unit vector; an operator that lies may leave anything
         length = float(self.norm(y))
@@ -226,7 +227,7 @@ class Basis(Recurrence):
         with uninterrupted():
             V = self.V
             for row in range(0, V.shape[0], ROTATED_ROWS):
-                V[row : row + ROTATED_ROWS, :keep] = V[row : row + ROTATED_ROWS, :j] @ S
+                V[row : row + ROTATED_ROWS, :keep] = product(V[row : row + ROTATED_ROWS, :j], S)
             V[:, keep : keep + self.width] = V[:, j : j + self.width]
             self.last_dual = []
             self.coupling = self.coupling @ S[j - self.reach : j]

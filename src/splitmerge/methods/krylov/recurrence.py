@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ...linalg.multiply import product
 from ...transforms import Transform
 from ...typing import Array
 from .waiting import WELL_CONDITIONED, Waiting
@@ -207,7 +208,7 @@ class Recurrence(Waiting):
                 R[:i, i] = c[end:]
                 least = max(least, WELL_CONDITIONED * float(self.length(c[end:])))
             if not length > least:
-                w += V[:, end : end + i] @ c[end:]
+                w += product(V[:, end : end + i], c[end:])
                 return None
             R[i, i] = length
             np.multiply(w, 1 / length, out=V[:, end + i])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...linalg.multiply import product
 from ...linalg.reductions import gram, norm, vdot
 from ...linalg.rounding import attainable_residual, relative
 from ...objective.state import Frame, State
@@ -77,7 +78,7 @@ class RitzPair(State):
             frame.inside = transform.enter(frame.U)[0]
         U, y = frame.inside, self.y
         length = norm(y)
-        return norm(y - U @ gram(U, y)) / length if length > 0 else 1.0
+        return norm(y - product(U, gram(U, y))) / length if length > 0 else 1.0
 
     @property
     def x(self) -> Array:  # type: ignore[override]

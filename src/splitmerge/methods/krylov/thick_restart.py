@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ...linalg.multiply import product
 from ...linalg.reductions import norm
 from ...problem.start import random_vector
 from ...typing import Array
@@ -232,9 +233,7 @@ class ThickRestart(SubspaceIteration):
             images = np.array([self.transform.image(q) for q in block.T]).T
             self._waiting = basis.products, images, norm(images[:, 0])
         _, images, length = self._waiting
-        if basis.width == 1:
-            return pair.error * length
-        return norm(images @ basis.tail(pair.coefficients))
+        return pair.error * length if basis.width == 1 else norm(product(images, basis.tail(pair.coefficients)))
 
     def product_norm(self, index: int, pair: RitzPair) -> float:
         """‖Bx‖ for the Ritz pair in place `index`, computed again when its value has changed in the sixth digit."""

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 
 from ...errors import NotPositiveDefinite
+from ...linalg.multiply import product
 from ...linalg.reductions import column_norms, gram
 from ...problem.products import Products
 from ...system.interrupt import uninterrupted
@@ -74,7 +75,7 @@ class Span:
                 C = gram(BV, W)
                 if np.abs(C).max(initial=0.0) <= NEGLIGIBLE_COEFFICIENT * float(column_norms(W).min(initial=1.0)):
                     break
-                W -= V @ C
+                W -= product(V, C)
         return np.asarray(W[:, column_norms(W) > 1e3 * self.products.eps])
 
     def _orthonormal(self, W: Array) -> tuple[Array, Array, float]:
@@ -93,8 +94,8 @@ class Span:
         values, Q = agreed(eigh(scales[:, None] * ((G + G.conj().T) / 2) * scales, check_finite=False))
         keep = values > self.products.eps**DEPENDENT_EXPONENT * values[-1:]
         C = ((scales[:, None] * Q[:, keep]) / np.sqrt(values[keep])).astype(W.dtype)
-        W = W @ C
-        return W, W if self.products.identity else BW @ C, float(values[keep].min(initial=1.0))
+        W = product(W, C)
+        return W, W if self.products.identity else product(BW, C), float(values[keep].min(initial=1.0))
 
     def minimise(self, count: int, moving: Array) -> Array:
         """Rayleigh–Ritz with `count` new columns: X becomes the leading Ritz vectors, P the steps of those `moving`.
@@ -127,7 +128,7 @@ class Span:
         for M in (self.S, self.AS) if self.products.identity else (self.S, self.AS, self.BS):
             for row in range(0, M.shape[0], ROTATED_ROWS):
                 rows = M[row : row + ROTATED_ROWS]
-                rows[:, : self.known] = rows[:, :size] @ D
+                rows[:, : self.known] = product(rows[:, :size], D)
 
     def refresh(self) -> None:
         """Recompute the products of the known columns and orthonormalise them again."""
@@ -138,9 +139,9 @@ class Span:
         # dependent columns leave rounding errors of either sign
         least = float(np.finfo(X.dtype).eps) * max(float(values[-1]), float(np.finfo(X.dtype).tiny))
         root = ((Q / np.sqrt(np.maximum(values, least))) @ Q.conj().T).astype(X.dtype)
-        self.S[:, :q], self.AS[:, :q] = X @ root, AX @ root
+        self.S[:, :q], self.AS[:, :q] = product(X, root), product(AX, root)
         if not self.products.identity:
-            self.BS[:, :q] = BX @ root
+            self.BS[:, :q] = product(BX, root)
         self.H[:q, :q] = gram(self.S[:, :q], self.AS[:, :q])
 
     def renew(self, X: Array) -> Array:

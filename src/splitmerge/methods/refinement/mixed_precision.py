@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...linalg.cholesky import DenseFactor
+from ...linalg.multiply import product
 from ...linalg.reductions import gram, norm
 from ...objective.state import State
 from ...problem.products import shifted
@@ -57,9 +58,9 @@ class SearchCorrector:
         distances = value - self.values[:, None]
         # closer ones are left to Rayleigh–Ritz
         least = max(1e-4 * abs(value), float(np.finfo(z.dtype).tiny))
-        near = self.Y @ (c / np.where(np.abs(distances) < least, least, distances)).astype(z.dtype)
+        near = product(self.Y, (c / np.where(np.abs(distances) < least, least, distances)).astype(z.dtype))
         far = value - self.mean
-        z = (z - self.Y @ c) * (1 / far if abs(far) > least else 1 / least) + near
+        z = (z - product(self.Y, c)) * (1 / far if abs(far) > least else 1 / least) + near
         if isinstance(self.factor, DenseFactor):
             z = self.factor.unwhiten(z)
         return np.asarray(z[:, 0].astype(r.dtype))

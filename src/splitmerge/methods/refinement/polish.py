@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigh
 
+from ...linalg.multiply import product
 from ...linalg.reductions import gram, vdot
 from ...linalg.rounding import Scale
 from ...objective.state import State
@@ -68,8 +69,9 @@ def polish(state: Polished, correct: Corrector) -> Polished:
         spans.append(state.change)
     Q, AQ, BQ = (np.column_stack(vectors) for vectors in zip(*spans, strict=True))
     c = _coefficients(gram(Q, AQ), gram(Q, BQ), correct)
-    new = Polished(products, state.scale, Q @ c, AQ @ c, BQ @ c)
-    new.change, new.turns = (Q[:, 1:] @ c[1:], AQ[:, 1:] @ c[1:], BQ[:, 1:] @ c[1:]), state.turns + 1
+    new = Polished(products, state.scale, product(Q, c), product(AQ, c), product(BQ, c))
+    new.change = product(Q[:, 1:], c[1:]), product(AQ[:, 1:], c[1:]), product(BQ[:, 1:], c[1:])
+    new.turns = state.turns + 1
     return new
 
 

@@ -54,7 +54,7 @@ class QDLDL(Triangular):
         strict, self.pivots, self.order = analysis.load(entries).factors()
         heights = np.diff(strict.indptr) + 1.0
         # those of L, and what a factorisation takes
-        self.nonzeros, self.flops = int(heights.sum()), float(heights @ heights)
+        self.nonzeros, self.flops = int(heights.sum()), float(np.square(heights).sum())
 
     @property
     def L(self) -> Any:
