@@ -86,8 +86,8 @@ class TestMemory:
             raise MemoryError
 
         monkeypatch.setattr(swap, "factorise", fail)
-        sol = sm.solve(grid(60), k=3, which="smallest", rng=0)
-        np.testing.assert_allclose(sol.eigenvalues, np.sort(np.add.outer(line(60), line(60)).ravel())[:3], rtol=1e-9)
+        sol = sm.solve(grid(112), k=3, which="smallest", rng=0)
+        np.testing.assert_allclose(sol.eigenvalues, np.sort(np.add.outer(line(112), line(112)).ravel())[:3], rtol=1e-9)
         assert isinstance(sol.method, sm.LocallyOptimal)
         assert sol.counts.K_solves == 0
 

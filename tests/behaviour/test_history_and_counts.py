@@ -88,7 +88,7 @@ class TestHistory:
 
     def test_products_of_a_search_that_was_given_up(self):
         """They are in the counts, and the rows of the search that follows come after them."""
-        sol = sm.solve(sm.gallery.grid_laplacian((70, 70))[0], k=3, which="smallest", rng=0)
+        sol = sm.solve(sm.gallery.grid_laplacian((112, 112))[0], k=3, which="smallest", rng=0)
         (given_up,) = (decision["products"] for decision in sol.decisions if decision.choice is Choice.GIVEN_UP)
         assert sol.history.products[0] > given_up > 0
         assert sol.history.products[-1] == sol.counts.products

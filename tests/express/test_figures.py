@@ -15,7 +15,7 @@ from splitmerge.express.plain import plain_pair
 from splitmerge.express.result import checked
 from splitmerge.express.sparse.direct import DirectSearch
 from splitmerge.express.sparse.inverse import InverseSearch
-from splitmerge.express.sparse.pair import sparse_pair
+from splitmerge.express.sparse.pair import factorable_pair, sparse_pair
 from splitmerge.linalg.extreme import Extreme
 from splitmerge.problem.pencil import equilibration
 
@@ -122,7 +122,7 @@ def in_units(units, masses):
 @pytest.mark.parametrize("masses", MASSES[:3])
 def test_of_the_largest_of_a_sparse_pair(masses, units, k):
     A, B, _ = in_units(units, masses)
-    sparse = sparse_pair(A, B, k, near=False)
+    sparse = sparse_pair(A, B)
     search = DirectSearch(sparse, k, 1e-8, np.random.default_rng(0), magnitude=False)
     U, V = sparse_problem(masses)[2:]
     check_figures(search.figures(U[:, -k:] + V[:, :k]), A, B, sparse.D if "badly" in masses else None)
@@ -132,7 +132,7 @@ def test_of_the_largest_of_a_sparse_pair(masses, units, k):
 @pytest.mark.parametrize("masses", MASSES)
 def test_next_to_a_shift_in_a_sparse_pair(masses, sigma, units):
     A, B, unit = in_units(units, masses)
-    sparse = sparse_pair(A, B, 2, near=True)
+    sparse = factorable_pair(A, B, near=True)
     search = InverseSearch(sparse, sparse.factor(sigma * unit), sigma * unit, 2, 1e-8, np.random.default_rng(0))
     U, V = sparse_problem(masses)[2:]
     X = U[:, np.argsort(np.abs(SPARSE - sigma))[:2]] + V[:, :2]

@@ -135,19 +135,19 @@ class TestSolve:
 
     def test_given_up(self):
         """The smallest of a Laplacian in two dimensions would take hundreds of products."""
-        A = square(70)
+        A = square(112)
         sol = sm.solve(A, k=3, which="smallest", rng=0)
         assert {"GIVEN_UP", "SWAPPED"} <= choices(sol)
         assert "UNFACTORISED" not in choices(sol)
         figures = figures_of(sol, "GIVEN_UP")
         assert figures["products"] < 0.3 * figures["limit"]
         assert figures["seconds"] < figures["factorised"]
-        angles = np.pi * np.arange(1, 71) / 71
+        angles = np.pi * np.arange(1, 113) / 113
         values = 2 - 2 * np.cos(angles)
         np.testing.assert_allclose(sol.eigenvalues, np.sort(np.add.outer(values, values).ravel())[:3], rtol=1e-8)
 
     def test_a_shift_of_the_spectrum_is_no_progress(self):
-        A = sp.csr_array(square(70) + 1000 * sp.eye_array(4900))
+        A = sp.csr_array(square(112) + 1000 * sp.eye_array(4900))
         sol = sm.solve(A, which="smallest", rng=0)
         figures = figures_of(sol, "GIVEN_UP") if "GIVEN_UP" in choices(sol) else {"products": 0, "limit": 1}
         assert figures["products"] <= 0.6 * figures["limit"]

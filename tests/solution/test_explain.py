@@ -167,7 +167,7 @@ SOLVES = {
         [("NEGATED", {}), ("UNFACTORISED", {}), ("IDENTITY", {}), ITERATION],
     ),
     "smallest, given up": (
-        *((square(70),), {"which": "smallest", "k": 2}),
+        *((square(112),), {"which": "smallest", "k": 2}),
         [("GIVEN_UP", {}), ("SWAPPED", {"shift": 0.0, "sign": 1}), ITERATION],
     ),
     "smallest, predicted": (

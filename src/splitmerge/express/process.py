@@ -153,17 +153,7 @@ class Process:
 
         With `magnitude`, those that are largest by magnitude.
         """
-        j = len(self.alpha)
-        if j < count:
-            return None
-        found = tridiagonal_pairs(np.array(self.alpha), np.array(self.beta), 0 if magnitude else j - count, j - 1)
-        if found is None:
-            return None
-        values, S = found[0][::-1], found[1][:, ::-1]
-        if magnitude:
-            order = np.argsort(-np.abs(values), kind="stable")[:count]
-            values, S = values[order], S[:, order]
-        return values, S, np.abs(self.beta[-1] * S[-1])
+        return ritz_pairs(self.alpha, self.beta, count, magnitude=magnitude)
 
     def vectors(self, S: Array, *, dual: bool = False) -> Array:
         """V S, or D S."""
@@ -178,6 +168,23 @@ class Process:
         if D is not None:
             self.D[:, self.first : count] = D
         self._begin(count, x)
+
+
+def ritz_pairs(
+    alpha: list[float], beta: list[float], count: int, *, magnitude: bool = False
+) -> tuple[Array, Array, Array] | None:
+    """`Process.ritz` for a process with these coefficients."""
+    j = len(alpha)
+    if j < count:
+        return None
+    found = tridiagonal_pairs(np.array(alpha), np.array(beta), 0 if magnitude else j - count, j - 1)
+    if found is None:
+        return None
+    values, S = found[0][::-1], found[1][:, ::-1]
+    if magnitude:
+        order = np.argsort(-np.abs(values), kind="stable")[:count]
+        values, S = values[order], S[:, order]
+    return values, S, np.abs(beta[-1] * S[-1])
 
 
 class Course:

@@ -27,8 +27,9 @@ LAPACK_N = 100
 LAPACK_WHOLE_DENSE_N, LAPACK_WHOLE_DENSE_N_PER_PAIR = 200, 20
 # A search in one basis is tried before LAPACK for dense pairs from N kᵖ unknowns on for k pairs, and up to another n.
 SEARCH_DENSE_N, SEARCH_DENSE_POWER, MAX_SEARCH_DENSE_N = 190, 0.35, 540
-# A search with A − σB factorised is made in one basis for sparse pairs of up to this n, and for up to this many pairs.
-MAX_INVERSE_SEARCH_N, MAX_INVERSE_SEARCH_PAIRS = 3000, 30
+# A search in one basis is made for sparse pairs of up to this n, for several pairs (up to the last number) with A − σB
+# factorised of up to the second n.
+MAX_ONE_BASIS_N, MAX_ONE_BASIS_N_SEVERAL, MAX_ONE_BASIS_PAIRS = 3000, 12_000, 30
 # LAPACK is faster for more than this fraction of the spectrum, as long as its matrices fit.
 LAPACK_FRACTION = 1 / 6
 MAX_DENSE_N = 4000
@@ -101,7 +102,13 @@ def prefers_short_search(n: int, k: int) -> bool:
 def prefers_inverse_search(n: int, k: int, *, near: bool) -> bool:
     """May a few of the smallest of a sparse pair, or of those next to a shift, be found in one basis?"""
     lapack = prefers_lapack_near(n, k, dense=False) if near else prefers_lapack(n, k, dense=False)
-    return not lapack and n <= MAX_INVERSE_SEARCH_N and k <= MAX_INVERSE_SEARCH_PAIRS
+    most = MAX_ONE_BASIS_N if k == 1 else MAX_ONE_BASIS_N_SEVERAL
+    return not lapack and n <= most and k <= MAX_ONE_BASIS_PAIRS
+
+
+def prefers_direct_search(n: int, k: int) -> bool:
+    """May a few of the largest of a sparse pair be found in one basis, by products?"""
+    return not prefers_lapack(n, k, dense=False) and n <= MAX_ONE_BASIS_N and k <= MAX_ONE_BASIS_PAIRS
 
 
 def prefers_lapack_near(n: int, k: int, *, dense: bool) -> bool:

@@ -69,7 +69,7 @@ def _is_definite(B: Operator) -> bool:
 
 def _check_semidefinite(B: Operator) -> bool:
     """Is B, whose diagonal is positive, positive definite? `NotPositiveDefinite` if it is not even semidefinite."""
-    if B.kind == "sparse" and _surely_definite(B):
+    if B.kind == "sparse" and surely_definite(B):
         return True
     check_fits(B, "B")
     try:
@@ -116,7 +116,7 @@ def _rest(B: Operator, rows: Array, ridge: float) -> Operator:
     return sparse_operator(sp.csr_array(block.astype(B.dtype)), 1.0, 1.0)
 
 
-def _surely_definite(B: Operator) -> bool:
+def surely_definite(B: Operator) -> bool:
     """Is B with its diagonal scaled to 1 clear of singular, as a mass matrix is? Otherwise a factorisation must tell.
 
     Its eigenvalues are below the largest row sum c, and a few Lanczos steps bound those of cI − B, with an error

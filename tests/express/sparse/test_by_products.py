@@ -185,7 +185,7 @@ def test_eigsh_takes_it(taken):
 def test_a_probe_goes_on_until_it_would_have_seen_a_copy():
     """As long as the search took to resolve its pairs from the values that the probe sees."""
     A, _ = pair(SPECTRA["positive"])
-    pair_of_A = module.sparse_pair(A, None, 2, near=False)
+    pair_of_A = module.sparse_pair(A, None)
     search = DirectSearch(pair_of_A, 2, 1e-8, np.random.default_rng(0), magnitude=False)
     search.path = [(10, 1.0), (20, 1e-3), (30, 1e-9), (40, 1e-8), (50, 1e-12)]
     assert [search._resolving(gap) for gap in (1e-9, 1e-3, 2e-4, 20.0, 1e5)] == [50, 30, 30, 20, 10]

@@ -8,6 +8,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from ...planning.costs import prefers_direct_search
 from ...planning.decision import Choice, Decision
 from ...problem.problem import Problem
 from ...problem.products import Counts, Tally
@@ -17,7 +18,7 @@ from ...verification.completeness import LOOSE_TOL
 from ..result import USUAL, iteration, made
 from .completed import Completion, Told
 from .direct import DirectSearch
-from .pair import SparsePair, countable, sparse_pair
+from .pair import SparsePair, made_countable, sparse_pair
 
 # Pairs with at most this number of entries are certified by an inertia count, if their factors are sparse.
 COUNTED_NONZEROS = 8000
@@ -50,12 +51,13 @@ def _is_lumped(B: Any) -> bool:
 
 def _pair(asked: dict[str, Any]) -> tuple[SparsePair | None, bool]:
     """The pair, and whether its eigenvalues are to be counted, which the factors may not allow."""
-    pair = sparse_pair(asked["A"], asked["B"], asked["k"], near=False, counted=False)
+    preferred = prefers_direct_search(asked["A"].shape[0], asked["k"])
+    pair = sparse_pair(asked["A"], asked["B"]) if preferred else None
     if pair is None or pair.DBD is not None:
         return None, False
     # of more entries a factorisation takes longer than a probe
     if asked["certify"] or (asked["k"] > 1 and pair.A.nnz <= COUNTED_NONZEROS):
-        counted = countable(pair)
+        counted = made_countable(pair)
         if counted is not None or asked["certify"]:
             return counted, True
     return (None if asked["tol"] > LOOSE_TOL else pair), False

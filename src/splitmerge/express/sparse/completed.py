@@ -85,7 +85,7 @@ class Completion(NamedTuple):
     @property
     def is_alone(self) -> bool:
         """Is it a single pair at an end, for which a random start is as good as a probe?"""
-        return self.problem.k == 1
+        return self.problem.k == 1 and self.problem.sigma is None
 
     def _verified(self) -> tuple[Found, Checked | None]:
         """The pairs, the most wanted first, and what their residuals amount to, purified if that helps."""
@@ -113,9 +113,9 @@ class Completion(NamedTuple):
         k, search, distances = self.problem.k, self.search, self.search.distances(found.values)
         if window is None:
             verdict: Verdict | None = RANDOM_START if self.is_alone else Verdict("probed", probed(passes))
-            gaps = [distances[-1] - d - max(found.errors) for d in distances]
         else:
-            verdict, gaps = _verdict(found.values, distances, met.levels[-1].deltas, k), search.gaps(found, k, window)
+            verdict = _verdict(found.values, distances, met.levels[-1].deltas, k)
+        gaps = search.gaps(found, k, window)
         if verdict is None:
             return None
         if len(found.values) > k:

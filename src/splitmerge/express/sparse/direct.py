@@ -7,13 +7,8 @@ import math
 import numpy as np
 
 from ...linalg import csr
-from ...methods.krylov.complement import CHECK_FRACTION, MIN_PROBE_STEPS, RESOLVED_FRACTION
-from ...methods.probe import unseen_distance
-from ...methods.subspace import ROUNDING_SLACK
 from ...typing import Array
-from ...verification.completeness import BLURRED_EXPONENT
 from ..found import Found, residuals
-from ..plain import EPS
 from ..process import Course, Spectrum
 from ..search import shift_of
 from .pair import SparsePair
@@ -35,8 +30,6 @@ class DirectSearch(Search):
         usual = max(PASS_PRODUCTS + PASS_PRODUCTS_PER_PAIR * k, CACHED_NUMBERS / pair.A.shape[0])
         room = math.ceil(longer * usual)
         self._shift = 0.0
-        # products of probes
-        self.probed = 0
         super().__init__(pair, csr.matvec(pair.DAD), Course(tol, Spectrum()), rng, k, room, magnitude=magnitude)
 
     @property
@@ -69,45 +62,6 @@ class DirectSearch(Search):
         """How much smaller than the last eigenvalue the one that follows is, at least."""
         return -self.following - last
 
-    def probe(self) -> bool | None:
-        """Lock the pairs, and search their complement from another random vector. Is there one that is more wanted?
-
-        None if many products did not decide it. The search made as many products as resolve its own pairs; as many
-        show a copy of one of them, unless the random vector has hardly any component along it.
-        """
-        process, worst = self.process, max(self.worst, self.worst_locked)
-        slack = worst + ROUNDING_SLACK * EPS * process.radius
-        last = sorted(self.sizes([*self.locked, *self.found[0]]), reverse=True)[self.count - 1]
-        following, before = MIN_PROBE_STEPS, process.products
-        # beside far larger values rounding hides those next to the last one
-        if abs(last) < EPS**BLURRED_EXPONENT * process.radius or not self.lock():
-            return None
-        while following <= process.room + len(process.alpha):
-            process.extend(following - len(process.alpha))
-            ritz = process.ritz(1, magnitude=self.magnitude)
-            if ritz is None or not math.isfinite(process.radius):
-                return None
-            steps = len(process.alpha)
-            self.probed, process.products = self.probed + process.products - before, before
-            size, doubt = self.sizes(ritz[0])[0], float(ritz[2][0])
-            if size > last + slack:
-                return True
-            if steps < self._resolving(last - size):
-                doubt = max(doubt, unseen_distance(steps, process.V.shape[0], 2 * process.radius))
-            if process.exhausted or not (size + doubt > last and doubt > slack):
-                return False
-            following += max(MIN_PROBE_STEPS // 2, int(CHECK_FRACTION * following))
-        return None
-
-    def _resolving(self, gap: float) -> int:
-        """How many products the search took to tell its pairs from a value at the distance `gap`."""
-        following = self.path[-1][0]
-        for products, error in reversed(self.path):
-            if not error <= RESOLVED_FRACTION * gap:
-                break
-            following = products
-        return following
-
     def counted(self, window: Window) -> int | None:
         """How many eigenvalues are in a window, from the largest ones on."""
         edge, n = -window.reach, self.pair.A.shape[0]
@@ -130,9 +84,13 @@ class DirectSearch(Search):
         errors = (np.linalg.norm(R, axis=1) / roots).tolist()
         return Found(X[0], X[1], roots, values, errors, [0.0] * len(values), norms, [0.0] * len(values))
 
-    def gaps(self, found: Found, k: int, window: Window) -> list[float]:
+    def gaps(self, found: Found, k: int, window: Window | None) -> list[float]:
         """How far the first k eigenvalues are from all others."""
-        values, edge = found.values, window.reach - window.margin / 2
+        values = found.values
+        if window is None:
+            distances = self.distances(values)
+            return [distances[-1] - d - max(found.errors) for d in distances]
+        edge = window.reach - window.margin / 2
         gaps = [edge - d for d in self.distances(values[:k])]
         for value, error in zip(values[k:], found.errors[k:], strict=True):
             gaps = [min(gap, abs(other - value) - 2 * error) for gap, other in zip(gaps, values, strict=False)]

@@ -88,12 +88,15 @@ class InverseSearch(Search):
         offsets = [abs(product) / (root * root) for product, root in zip(products, roots, strict=True)]
         return Found(X[0], X[1], roots, values, errors, offsets, norms, [0.0] * len(values))
 
-    def gaps(self, found: Found, k: int, window: Window) -> list[float]:
+    def gaps(self, found: Found, k: int, window: Window | None) -> list[float]:
         """How far the first k values of θ = 1/(λ − σ) are from those of all other eigenvalues."""
         thetas = [
             math.copysign(1 / max(d, LEAST_DISTANCE), value - self.sigma)
             for d, value in zip(self.distances(found.values), found.values, strict=True)
         ]
+        if window is None:
+            error = max(error * abs(theta) for error, theta in zip(found.errors, thetas, strict=True))
+            return [abs(theta) - min(map(abs, thetas)) - error for theta in thetas[:k]]
         gaps = [abs(theta) - 1 / (window.reach - window.margin / 2) for theta in thetas[:k]]
         for theta, error in zip(thetas[k:], found.errors[k:], strict=True):
             clear = 2 * error * abs(theta)

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ...errors import NotPositiveDefinite
 from ...linalg import csr
 from ...linalg.rounding import ROUNDING_UNITS, TERMS_PER_UNIT_SPARSE
-from ...planning.costs import prefers_inverse_search
 from ...planning.decision import Decision
+from ...preparation.definiteness import surely_definite
 from ...problem.adapt import is_full
-from ...problem.operator import safe_scaling, scaled_rows_and_columns
+from ...problem.operator import safe_scaling, scaled_rows_and_columns, sparse_operator
 from ...problem.pencil import EQUILIBRATION_RATIO, equilibration
 from ...problem.problem import Problem
 from ...problem.symmetry import tolerable
@@ -35,7 +36,8 @@ class SparsePair(NamedTuple):
     D makes a diagonal B the identity, and the diagonal of another one about 1 where it spans more than two decades.
     Where diag(B) does, residuals are `measured` for (DAD, DBD), too. `diagonal` are the places of the diagonal of DAD
     where DBD is the identity, `longest` estimates the length of the longest vector of DBD-norm 1, and `known` are
-    factors of DBD, whose ordering serves A − σB where the patterns agree.
+    factors of DBD, whose ordering serves A − σB where the patterns agree. The eigenvalues are `countable` where
+    a further factorisation is expected to cost little beside a search.
     """
 
     A: Any
@@ -48,6 +50,7 @@ class SparsePair(NamedTuple):
     diagonal: Array | None = None
     longest: float = 1.0
     known: QDLDL | None = None
+    countable: bool = False
 
     @property
     def scaling(self) -> Array | None:
@@ -100,43 +103,57 @@ class SparsePair(NamedTuple):
         return factor if isinstance(factor.lu, QDLDL) else None
 
 
-def sparse_pair(A: Any, B: Any, k: int, *, near: bool, counted: bool = True) -> SparsePair | None:
-    """The pair, checked; None where the pipeline has to scale, to refuse, to factorise otherwise or to iterate.
+def sparse_pair(A: Any, B: Any) -> SparsePair | None:
+    """The pair, checked; None where the pipeline has to scale, to refuse or to convert."""
+    given = _given(A, B)
+    return None if given is None else _with_masses(given)
 
-    Unless eigenvalues are to be `counted`, no factorisation need be cheap.
+
+def factorable_pair(A: Any, B: Any, *, near: bool) -> SparsePair | None:
+    """The same for factors of A − σB; None as well where the pipeline has to factorise otherwise.
+
+    So it has for the smallest of a mesh in space: its search from two random vectors takes fewer solves.
     """
-    kinds = kinds_of(A, B)
-    if not kinds or set(kinds) != {"sparse"} or k < 1 or not prefers_inverse_search(A.shape[0], k, near=near):
+    given = _given(A, B)
+    if given is None:
         return None
-    matrices = [_entries(M) for M in (A, B) if M is not None]
-    if any(M is None for M in matrices) or (counted and not _is_cheap(max(matrices, key=_stored))):
+    # its pattern is mostly that of A − σB
+    denser = given.A if given.B is None else max(given.A, given.B, key=_stored)
+    if usual_backend(denser) != "QDLDL":
         return None
-    a, *masses = matrices
-    pair = _with_masses(a, masses[0], kinds) if masses else SparsePair(a, None, kinds, a, None)
-    return _with_places(pair) if counted else pair
+    countable = is_surely_sparse(denser)
+    return _with_places(_with_masses(given._replace(countable=countable))) if countable or near else None
 
 
-def countable(pair: SparsePair) -> SparsePair | None:
+def made_countable(pair: SparsePair) -> SparsePair | None:
     """A pair with a diagonal B for counts; None where factorisations are not cheap, or take what is not stored."""
-    return _with_places(pair) if _is_cheap(pair.A) else None
+    cheap = usual_backend(pair.A) == "QDLDL" and is_surely_sparse(pair.A)
+    return _with_places(pair._replace(countable=True)) if cheap else None
+
+
+def _given(A: Any, B: Any) -> SparsePair | None:
+    """The matrices as they are; None unless both are symmetric sparse matrices with entries of moderate size."""
+    kinds = kinds_of(A, B)
+    if not kinds or set(kinds) != {"sparse"}:
+        return None
+    a, b = _entries(A), None if B is None else _entries(B)
+    return None if a is None or (b is None) != (B is None) else SparsePair(a, b, kinds, a, b)
 
 
 def _stored(M: Any) -> int:
     return int(M.nnz)
 
 
-def _with_masses(a: Any, b: Any, kinds: tuple[str, ...]) -> SparsePair | None:
-    """The pair with a B whose diagonal is positive."""
-    least, most = float(b.diagonal().min()), float(b.diagonal().max())
+def _with_masses(pair: SparsePair) -> SparsePair | None:
+    """The pair with a B whose diagonal is positive, if it has one."""
+    if pair.B is None:
+        return pair
+    diagonal = pair.B.diagonal()
+    least, most = float(diagonal.min()), float(diagonal.max())
     if not least > 0:
         return None
-    pair = SparsePair(a, b, kinds, a, b, measured=most > EQUILIBRATION_RATIO**2 * least)
-    return _lumped_pair(pair) if _is_diagonal(b) else _consistent_pair(pair)
-
-
-def _is_cheap(denser: Any) -> bool:
-    """Do factorisations in the pattern of this matrix, which is mostly that of A − σB, cost little beside a search?"""
-    return usual_backend(denser) == "QDLDL" and is_surely_sparse(denser)
+    pair = pair._replace(measured=most > EQUILIBRATION_RATIO**2 * least)
+    return _lumped_pair(pair) if _is_diagonal(pair.B) else _consistent_pair(pair)
 
 
 def _entries(M: Any) -> Any:
@@ -184,11 +201,22 @@ def _consistent_pair(pair: SparsePair) -> SparsePair | None:
         if _moderate_size(DAD) is None:
             return None
     DAD, DBD = csr.aligned(DAD, DBD)
+    if not pair.countable:
+        # a factorisation of B is as dear as that of A − σB
+        return pair._replace(DAD=DAD, DBD=DBD, D=D) if _is_surely_definite(DBD) else None
     known = unpivoted(DBD)
     if known is None or not known.least > LEAST_PIVOT:
         return None
     longest = 1 / math.sqrt(float(known.pivots.min()))
     return pair._replace(DAD=DAD, DBD=DBD, D=D, longest=longest, known=known)
+
+
+def _is_surely_definite(DBD: Any) -> bool:
+    """Is it clear of singular, by some products? The pipeline refuses it where it is indefinite."""
+    try:
+        return surely_definite(sparse_operator(DBD, 1.0, 1.0))
+    except NotPositiveDefinite:
+        return False
 
 
 def _norm(M: Any) -> float:

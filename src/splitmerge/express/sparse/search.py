@@ -15,12 +15,17 @@ import numpy as np
 
 from ...linalg.reductions import random_vector
 from ...linalg.rounding import Scale
+from ...methods.krylov.complement import CHECK_FRACTION, MIN_PROBE_STEPS, RESOLVED_FRACTION
+from ...methods.probe import unseen_distance
+from ...methods.subspace import ROUNDING_SLACK
 from ...solvers.estimate import resolution_of
 from ...sparse_direct.backends.qdldl import QDLDL
 from ...typing import Array
+from ...verification.completeness import BLURRED_EXPONENT
 from ...verification.inertia import MAX_BACKWARD_ERROR
 from ..found import Found
-from ..process import SAFE_FRACTION, Course, Process, is_hopeless, is_settled
+from ..plain import EPS
+from ..process import SAFE_FRACTION, Course, Process, is_hopeless, is_settled, ritz_pairs
 from .pair import SparsePair
 
 # Products before the first projection of a pass.
@@ -83,6 +88,10 @@ class Search(ABC):
         self.worst = self.worst_locked = 0.0
         # the former after how many products of the first pass
         self.path: list[tuple[int, float]] = []
+        # the coefficients of the first pass, and how many pairs it sought
+        self.first_pass: tuple[list[float], list[float], int] = [], [], 0
+        # products of probes
+        self.probed = 0
         # factors whose ordering serves others
         self.known: QDLDL | None = None
 
@@ -116,8 +125,11 @@ class Search(ABC):
         """The pairs of these columns, with residuals and error norms that are recomputed from A and B."""
 
     @abstractmethod
-    def gaps(self, found: Found, k: int, window: Window) -> list[float]:
-        """How far the first k eigenvalues are from all others, where those found are all in the window."""
+    def gaps(self, found: Found, k: int, window: Window | None) -> list[float]:
+        """How far the first k eigenvalues are from all others, where those found are all in the window.
+
+        Without a window nothing is known of those that follow.
+        """
 
     def converge(self) -> bool:
         """Run until the pairs sought have converged, and none that follows can be more wanted."""
@@ -182,6 +194,8 @@ class Search(ABC):
     def lock(self) -> bool:
         """Lock the pairs, and begin again in their complement; False where the basis has no room for it."""
         theta, S = self.found
+        if not self.locked:
+            self.first_pass = self.process.alpha, self.process.beta, theta.size
         first = self.process.first + theta.size
         if theta.size == 0 or first + FIRST_PRODUCTS + self.count >= self.process.V.shape[1]:
             return False
@@ -193,6 +207,70 @@ class Search(ABC):
         self.found = np.zeros(0), np.zeros((0, 0))
         self.course.begin_pass()
         return True
+
+    def probe(self) -> bool | None:
+        """Lock the pairs, and search their complement from another random vector. Is there one that is more wanted?
+
+        None if many products did not decide it. The search made as many products as resolve its own pairs; as many
+        show a copy of one of them, unless the random vector has hardly any component along it.
+        """
+        process, worst = self.process, max(self.worst, self.worst_locked)
+        slack = worst + ROUNDING_SLACK * EPS * process.radius
+        last = sorted(self.sizes([*self.locked, *self.found[0]]), reverse=True)[self.count - 1]
+        following, before = MIN_PROBE_STEPS, process.products
+        # beside far larger values rounding hides those next to the last one
+        if abs(last) < EPS**BLURRED_EXPONENT * process.radius or not self.lock():
+            return None
+        while following <= process.room + len(process.alpha):
+            process.extend(following - len(process.alpha))
+            ritz = process.ritz(1, magnitude=self.magnitude)
+            if ritz is None or not math.isfinite(process.radius):
+                return None
+            self.probed, process.products = self.probed + process.products - before, before
+            size, doubt = self.sizes(ritz[0])[0], float(ritz[2][0])
+            if size > last + slack:
+                return True
+            steps = self._steps_left(size, doubt, last, slack)
+            if process.exhausted or steps == 0:
+                return False
+            following += steps
+        return None
+
+    def _steps_left(self, size: float, doubt: float, last: float, slack: float) -> int:
+        """How many more steps of a probe may tell if its largest value is less wanted than the last pair; 0 if it is.
+
+        None are left after as many as the search took, or if so many see all eigenvalues.
+        """
+        process = self.process
+        made = len(process.alpha)
+        if not (size + doubt <= last or doubt <= slack):
+            return max(MIN_PROBE_STEPS // 2, int(CHECK_FRACTION * made))
+        unseen = unseen_distance(made, process.V.shape[0], 2 * process.radius)
+        seen = size + unseen <= last or unseen <= slack
+        return 0 if seen else max(self._resolving(last - size) - made, 0)
+
+    def _resolving(self, gap: float) -> int:
+        """How many products the search took to tell its pairs from a value at the distance `gap`."""
+        following, least = self.path[-1][0], 0
+        for products, error in reversed(self.path):
+            if not error <= RESOLVED_FRACTION * gap:
+                least = products
+                break
+            following = products
+        # between two projections, where products cost more than these
+        while self.sigma is not None and following - least > 1:
+            middle = (least + following) // 2
+            if self._error_after(middle) <= RESOLVED_FRACTION * gap:
+                following = middle
+            else:
+                least = middle
+        return following
+
+    def _error_after(self, products: int) -> float:
+        """The largest error of the pairs sought after this many products of the first pass."""
+        alpha, beta, count = self.first_pass
+        ritz = ritz_pairs(alpha[:products], beta[:products], count, magnitude=self.magnitude)
+        return math.inf if ritz is None else float(ritz[2].max())
 
     def negatives(self, edge: float, window: Window) -> int | None:
         """How many eigenvalues are below the edge of a window; None where factors do not tell."""

@@ -21,7 +21,7 @@ from .ritz_pair import RitzPair
 
 # Columns of the basis beyond twice the wanted pairs: enough that restarts cost few products, fewer where products cost
 # less than to orthogonalise.
-EXTRA_COLUMNS, FEWER_COLUMNS = 44, 16
+EXTRA_COLUMNS, FEWER_COLUMNS = 44, 24
 # Columns of the basis for each vector of a start whose residuals have as many directions.
 START_ROOM = 4
 # From a random vector, the first Rayleigh–Ritz projection is made after this many products, unless n is small.
