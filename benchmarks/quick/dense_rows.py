@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import Any
@@ -123,11 +125,21 @@ def tiny_rows(long: bool) -> Iterator[Row]:
             yield Row("tiny", f"n={n}", f"largest {k}", partial(tiny, n, k))
 
 
+def compiled() -> dict[str, str]:
+    """An environment in which all modules have been compiled."""
+    unset = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = unset | {"PYTHONPYCACHEPREFIX": tempfile.mkdtemp(prefix="modules-")}
+    subprocess.run([sys.executable, "-c", "import splitmerge"], check=True, env=environment)
+    return environment
+
+
 def imports() -> Contest:
-    """Fresh processes, with the start of the interpreter."""
+    """Fresh processes, with the start of the interpreter; as after installation, modules have been compiled before."""
+
+    environment = compiled()
 
     def fresh(code: str) -> Any:
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment)
         return ()
 
     sides = [

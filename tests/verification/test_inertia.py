@@ -114,6 +114,18 @@ def test_counts(kind, dtype):
     assert 1e-15 < resolution(products, longest_vector(products, pairs.vectors), 19.0) < 1e-9
 
 
+@pytest.mark.parametrize(("sigma", "side"), [(-1.0, 1), (1e5, -1)], ids=["below all", "above all"])
+def test_a_shift_outside_the_spectrum_saves_a_count(sigma, side, monkeypatch):
+    """On its other side there is nothing, as the inertia of A − σB tells."""
+    A, B = sm.gallery.fem_laplacian(2, 1, 12)
+    counted = []
+    monkeypatch.setattr(inertia, "count_below", lambda *a: counted.append(a[1]) or count_below(*a))
+    sol = sm.solve(A, B, 3, sigma=sigma, certify=True, method=sm.Accelerated(), rng=0)
+    assert sol.verdict == "certified"
+    assert counted
+    assert all(side * (tau - sigma) > 0 for tau in counted)
+
+
 @pytest.mark.parametrize("widening", [1.0, 100.0])
 def test_factors_with_a_large_backward_error_count_nothing(widening, monkeypatch):
     """Their signs may be those of other eigenvalues than the ones that are `widening` resolutions away."""

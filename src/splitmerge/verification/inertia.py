@@ -108,9 +108,21 @@ def count_below(products: Products, tau: float, known: object = None, widening: 
 
 
 def count_between(setup: Setup, low: float, high: float, widening: float = 1.0) -> int | None:
-    """How many eigenvalues of (A, B) lie between the two; None when a factorisation could not tell."""
-    below, above = (count_below(setup.given_pair, tau, _factor(setup), widening) for tau in (low, high))
+    """How many eigenvalues of (A, B) lie between the two, which are on both sides of σ.
+
+    None when a factorisation could not tell.
+    """
+    below, above = (_count_beyond(setup, tau, widening, above=tau == high) for tau in (low, high))
     return None if below is None or above is None else above - below
+
+
+def _count_beyond(setup: Setup, tau: float, widening: float, *, above: bool) -> int | None:
+    """`count_below` for a τ above σ or below it, without a factorisation where none or all are on that side of σ."""
+    factor: Any = _factor(setup)
+    if setup.shift_invert is not None and getattr(factor, "negative", None) == (setup.products.n if above else 0):
+        known = factor.backward_error <= MAX_BACKWARD_ERROR * widening
+        return int(factor.negative) if known else None
+    return count_below(setup.given_pair, tau, factor, widening)
 
 
 def _definite_without(
