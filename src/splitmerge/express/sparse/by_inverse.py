@@ -72,8 +72,6 @@ def _purified(search: InverseSearch, found: Found) -> Any:
 
 def _factor(pair: SparsePair, sigma: float, *, near: bool) -> SparseShifted | None:
     """Factors of A − σB; for the smallest, of a definite A."""
-    if not near and not (pair.A.diagonal() > 0).all():
-        return None
     factor = pair.factor(sigma)
     return factor if factor is not None and (near or float(factor.lu.least) > LEAST_PIVOT) else None
 

@@ -110,12 +110,12 @@ def sparse_pair(A: Any, B: Any) -> SparsePair | None:
 
 
 def factorable_pair(A: Any, B: Any, *, near: bool) -> SparsePair | None:
-    """The same for factors of A − σB; None as well where the pipeline has to factorise otherwise.
+    """The same for factors of A − σB, or of a definite A; None as well where the pipeline has to factorise otherwise.
 
     So it has for the smallest of a mesh in space: its search from two random vectors takes fewer solves.
     """
     given = _given(A, B)
-    if given is None:
+    if given is None or not (near or (given.A.diagonal() > 0).all()):
         return None
     # its pattern is mostly that of A − σB
     denser = given.A if given.B is None else max(given.A, given.B, key=_stored)

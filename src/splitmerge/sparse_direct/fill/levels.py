@@ -11,6 +11,9 @@ from scipy.sparse.csgraph import breadth_first_order
 from ...typing import Array
 from .coarsening import hubs_last
 
+# The widest level of an expander has more than this fraction of the nodes; that of a mesh of 2,000 nodes and more has
+# less than an eighth.
+MAX_LEVEL_FRACTION = 0.25
 # The width is about 1 in a square grid, 5 in a small cube, and 7 and more in an expander.
 FLAT_WIDTH = 3
 
@@ -25,6 +28,11 @@ class Levels(NamedTuple):
     def width(self) -> float:
         """The squared size of the widest level over the number of nodes."""
         return self.widest**2 / self.reached
+
+    @property
+    def expanding(self) -> bool:
+        """Is it the graph of an expander, whose factors are nearly full?"""
+        return self.widest > MAX_LEVEL_FRACTION * self.reached
 
     @property
     def flat(self) -> bool:

@@ -35,15 +35,17 @@ def has_sparse_factors(K: Any) -> bool:
     levels = levels_of(K)
     if is_narrow(levels) or (K.shape[0] < SMALL_MESH_ROWS and levels.width < MAX_MESH_WIDTH):
         return True
-    return is_plane(graph_of(K))
+    return not levels.expanding and is_plane(graph_of(K))
 
 
 def is_surely_sparse(K: Any) -> bool:
     """Is K small and no expander, or are its factors expected to be so sparse that further ones cost little?"""
     if K.shape[0] <= FULL_ROWS or narrow_profile(K) is not None:
         return True
-    width = levels_of(K).width
-    return width < (MAX_MESH_WIDTH if K.shape[0] <= CHEAP_ROWS else MAX_SPARSE_WIDTH) or is_plane(graph_of(K))
+    levels = levels_of(K)
+    if levels.width < (MAX_MESH_WIDTH if K.shape[0] <= CHEAP_ROWS else MAX_SPARSE_WIDTH):
+        return True
+    return not levels.expanding and is_plane(graph_of(K))
 
 
 def is_narrow(levels: Levels) -> bool:

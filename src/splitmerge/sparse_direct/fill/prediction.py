@@ -18,7 +18,7 @@ from scipy.sparse.linalg import spilu
 from ...typing import Array
 from ..costs import COSTS, usual
 from .coarsening import ball, coarser, hubs_last
-from .levels import Levels, levels_of
+from .levels import MAX_LEVEL_FRACTION, Levels, levels_of
 from .memo import per_pattern
 from .ordering import graph_of, narrow_profile, nested_dissection
 from .plane import is_narrow, is_plane
@@ -33,9 +33,6 @@ BALL_COUNT, BALL_NODES = 4, 1500
 # grow with more than this power of the nodes, or by a fine ball with less than this fraction of the fill of a coarse
 # ball. Both limits are far from the values of meshes.
 MAX_FILL_EXPONENT, MIN_BALL_FILL_RATIO = 1.8, 0.15
-# Graphs with a level of more than this fraction of their nodes are expanders, too, and not coarsened; meshes of 2,000
-# nodes and more have levels of less than an eighth.
-MAX_LEVEL_FRACTION = 0.25
 # Meshes that are narrower than this are not as wide as they are long.
 MIN_PLANE_WIDTH = 0.5
 # In the plane: nonzeros of L over n log₂(n) times the mean degree, and flops over n^1.5 times the mean degree.
