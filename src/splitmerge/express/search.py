@@ -24,7 +24,7 @@ from .process import SAFE_FRACTION, Course, Process, Spectrum, is_hopeless, is_s
 # The products that LAPACK's time is worth, as a fraction of n with and without a factor of B.
 PRODUCTS_PER_N, PRODUCTS_PER_N_STANDARD = 0.25, 0.5
 # Products before the first projection, beside two for each pair.
-FIRST_PRODUCTS = 8
+FIRST_PRODUCTS = 12
 
 
 class Searched(NamedTuple):
