@@ -36,7 +36,10 @@ class Direct(Iteration):
     """LAPACK has every pair at the start, so there is nothing to iterate."""
 
     def __init__(self, setup: Setup) -> None:
-        slack = min(max(setup.products.n / SLACK_ROWS, 1.0), MAX_SLACK)
+        pencil = setup.products.pencil
+        # the condensation to another basis is allowed as much already
+        condensed = pencil.condensed is not None and pencil.B is None
+        slack = 1.0 if condensed else min(max(setup.products.n / SLACK_ROWS, 1.0), MAX_SLACK)
         self.retry = Retry(attempts=0, slack=slack)
         self.products, self.k, self.target, self.window = setup.products, setup.k, setup.target, setup.window
         self.found: tuple[Array, Array, Array] | None = None
