@@ -215,3 +215,20 @@ def test_random_spectra(seed, k, masses, which, tol):
     # a search from a random vector may not tell values apart that differ by a few tolerances
     width += 10 * tol * np.abs(found).max() if solution.verdict == "probed" else 0.0
     assert np.abs(np.sort(found) - np.sort(expected)).max() <= width or solution.verdict == "unchecked"
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-6])
+@pytest.mark.parametrize("seed", [0, 9, 11])
+def test_pairs_of_several_passes_are_ritz_pairs_together(seed, tol, taken):
+    """Ten defects of nearly the same size in a cube: one pass sees only some of them."""
+    rng = np.random.default_rng(seed)
+    defects = np.zeros(1000)
+    defects[rng.choice(1000, 10, replace=False)] = 300 * (1 + 1e-6 * rng.uniform(-1, 1, 10))
+    A = sp.csr_array(sm.gallery.grid_laplacian((10, 10, 10))[0] + sp.diags_array(defects))
+    solution = sm.solve(A, k=8, tol=tol, rng=seed)
+    assert taken[-1] is solution
+    V = solution.eigenvectors
+    np.testing.assert_allclose(V.T @ (A @ V), np.diag(solution.eigenvalues), rtol=0, atol=1e-10)
+    # nearly as accurate as the squared residuals, one by one
+    exact = np.linalg.eigvalsh(A.toarray())[: -1 - 8 : -1]
+    np.testing.assert_allclose(solution.eigenvalues, exact, rtol=0, atol=1e-6)

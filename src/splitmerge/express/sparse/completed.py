@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import eigh
 
+from ...linalg.multiply import product
 from ...linalg.reductions import gram
 from ...linalg.rounding import Levels
 from ...planning.decision import Decision
@@ -19,6 +21,7 @@ from ...verification.counts import CLUSTER_FRACTION
 from ...verification.verdict import COUNTED, CUT, RANDOM_START, Verdict, probed
 from ..found import Found, chosen
 from ..result import ACCELERATED, Checked, Clock, Way, checked, solution, told
+from .pair import SparsePair
 from .search import MAX_FURTHER, MAX_PASSES, Search, Window, window_beyond
 
 # Below this tolerance, residuals that rounding of A and B excuses are enough; others the pipeline may improve.
@@ -91,7 +94,8 @@ class Completion(NamedTuple):
         """The pairs, the most wanted first, and what their residuals amount to, purified if that helps."""
         search, tol = self.search, self.problem.tol
         scales, units = search.pair.scales(), search.pair.units
-        found = self._ordered(search.vectors())
+        V = search.vectors()
+        found = self._ordered(_ritz_vectors(search.pair, V) if search.locked else V)
         met = checked(found, scales, units, tol, search.sigma)
         if self.purified is None or (met is not None and met.met):
             return found, met
@@ -125,6 +129,17 @@ class Completion(NamedTuple):
         steps_and_history = told(search.course.rows, found.values, search.process.products)
         way = Way(gaps, verdict, decisions, shift, counts, monitoring, *steps_and_history, ACCELERATED)
         return solution(found, met, way, self.problem, clock, search.sigma)
+
+
+def _ritz_vectors(pair: SparsePair, V: Array) -> Array:
+    """Ritz vectors on the span of V, whose columns of different passes are B-orthogonal but not yet A-orthogonal."""
+    X, BX, AX = (rows.T for rows in pair.images(V))
+    H, G = gram(X, AX), gram(X, BX)
+    try:
+        return product(V, eigh((H + H.T) / 2, (G + G.T) / 2, check_finite=False)[1])
+    except np.linalg.LinAlgError:
+        # columns that are not independent are refused later
+        return V
 
 
 def _is_orthonormal(found: Found) -> bool:
