@@ -35,7 +35,7 @@ def has_sparse_factors(K: Any) -> bool:
     levels = levels_of(K)
     if is_narrow(levels) or (K.shape[0] < SMALL_MESH_ROWS and levels.width < MAX_MESH_WIDTH):
         return True
-    return not levels.expanding and is_plane(graph_of(K))
+    return not levels.expanding and has_plane_graph(K)
 
 
 def is_surely_sparse(K: Any) -> bool:
@@ -45,12 +45,18 @@ def is_surely_sparse(K: Any) -> bool:
     levels = levels_of(K)
     if levels.width < (MAX_MESH_WIDTH if K.shape[0] <= CHEAP_ROWS else MAX_SPARSE_WIDTH):
         return True
-    return not levels.expanding and is_plane(graph_of(K))
+    return not levels.expanding and has_plane_graph(K)
 
 
 def is_narrow(levels: Levels) -> bool:
     """Are the levels of a graph so small that the factors are sparse?"""
     return levels.reached < SMALL_ROWS or levels.width < MAX_SPARSE_WIDTH
+
+
+@per_pattern
+def has_plane_graph(K: Any) -> bool:
+    """Is K a matrix on a mesh in two dimensions?"""
+    return is_plane(graph_of(K))
 
 
 def is_plane(graph: sp.csr_array) -> bool:

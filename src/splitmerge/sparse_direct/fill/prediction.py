@@ -21,7 +21,7 @@ from .coarsening import ball, coarser, hubs_last
 from .levels import MAX_LEVEL_FRACTION, Levels, levels_of
 from .memo import per_pattern
 from .ordering import graph_of, narrow_profile, nested_dissection
-from .plane import is_narrow, is_plane
+from .plane import has_plane_graph, is_narrow
 
 # Largest graph (nodes, stored edges) whose symbolic factorisation is computed; larger graphs are coarsened.
 MAX_NODES, MAX_EDGES = 11_000, 400_000
@@ -114,7 +114,7 @@ def predicted_fill(K: Any) -> Fill:
         if levels.widest > MAX_LEVEL_FRACTION * n:
             return Fill(*_expander(graph, n).tolist())
         long = levels.width < MIN_PLANE_WIDTH or levels.reached < n
-        if not long and (levels.flat or is_plane(graph)):
+        if not long and (levels.flat or has_plane_graph(K)):
             degree = 1 + graph.nnz / n
             return Fill(PLANE_NONZEROS * degree * n * np.log2(n), PLANE_FLOPS * degree * n**1.5)
     coarse = _coarsened(graph, hubs, rng)
