@@ -32,6 +32,7 @@ def test_campaign(chunk):
 
 
 FOUND = {
+    8220009562: "one vector three times, at no angle to a reference",
     8140000298: "an angle that rounding beside a ridge turns",
     8130005770: "an eigenvalue whose inverse is below the rounding of the largest one",
     7500006971: "a probe whose basis is replaced by one of the whole space",

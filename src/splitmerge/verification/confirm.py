@@ -51,7 +51,7 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     for attempt in range(retry.attempts + 1):
         pairs = pairs_of(run, setup)
         if tol is None or not reason.converged or reason is Reason.ANGLE:
-            return reason, pairs
+            return _unless_dependent(reason, pairs), pairs
         pairs.floors *= retry.slack
         pairs, excess = _improved(setup, pairs, tol)
         if excess <= 1:
@@ -71,6 +71,11 @@ def confirmed(run: Run, setup: Setup, reason: Reason) -> tuple[Reason, Pairs]:
     if pairs.excess(tol, lenient=True) <= 1:
         return _success(pairs, tol), pairs
     return Reason.UNCONFIRMED, pairs
+
+
+def _unless_dependent(reason: Reason, pairs: Pairs) -> Reason:
+    """Success only for independent vectors: the same one several times may be at no angle to a reference."""
+    return Reason.UNCONFIRMED if reason.converged and not np.isfinite(pairs.norms).all() else reason
 
 
 def _is_hopeless(excess: float, stalls: int) -> bool:
