@@ -232,3 +232,11 @@ def test_pairs_of_several_passes_are_ritz_pairs_together(seed, tol, taken):
     # nearly as accurate as the squared residuals, one by one
     exact = np.linalg.eigvalsh(A.toarray())[: -1 - 8 : -1]
     np.testing.assert_allclose(solution.eigenvalues, exact, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [-3, 0, N + 1])
+@pytest.mark.parametrize("asked", [{}, {"which": "smallest"}, {"sigma": 0.3}, {"which": "magnitude"}], ids=str)
+def test_a_wrong_number_of_pairs_is_named(k, asked):
+    A, _ = pair(np.linspace(1, 40, N))
+    with pytest.raises(ValueError, match=f"k is {k}; give a whole number from 1 to 300"):
+        sm.solve(A, k=k, **asked)

@@ -51,12 +51,13 @@ def _is_lumped(B: Any) -> bool:
 
 def _pair(asked: dict[str, Any]) -> tuple[SparsePair | None, bool]:
     """The pair, and whether its eigenvalues are to be counted, which the factors may not allow."""
-    preferred = prefers_direct_search(asked["A"].shape[0], asked["k"])
+    n, k = asked["A"].shape[0], asked["k"]
+    preferred = 0 < k < n and prefers_direct_search(n, k)
     pair = sparse_pair(asked["A"], asked["B"]) if preferred else None
     if pair is None or pair.DBD is not None:
         return None, False
     # of more entries a factorisation takes longer than a probe
-    if asked["certify"] or (asked["k"] > 1 and pair.A.nnz <= COUNTED_NONZEROS):
+    if asked["certify"] or (k > 1 and pair.A.nnz <= COUNTED_NONZEROS):
         counted = made_countable(pair)
         if counted is not None or asked["certify"]:
             return counted, True
