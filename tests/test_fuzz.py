@@ -21,7 +21,7 @@ import splitmerge as sm
 EPS = float(np.finfo(float).eps)
 
 
-@pytest.mark.parametrize("chunk", range(12))
+@pytest.mark.parametrize("chunk", range(6))
 def test_campaign(chunk):
     """No silent failure and no crash in these cases."""
     wrong = []
