@@ -241,7 +241,7 @@ class TestOracle:
         assert np.allclose(condensed(A, B, 2, EPS).values.astype(float), expected)
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", range(2))
 def test_known_eigenvalues(chunk):
     """Sparse pairs of everyday size, of which the eigenvalues are known by construction."""
     wrong = [(number, found) for number in range(9 * chunk, 9 * (chunk + 1)) if (found := known.run(number)[1])]

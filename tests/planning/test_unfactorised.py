@@ -121,7 +121,7 @@ class TestSolve:
         [
             SPINS,
             pytest.param(heisenberg(12), marks=pytest.mark.slow),
-            *(anderson(12, 2.0), anderson(12, 16.0), random_laplacian(3000)),
+            *(anderson(12, 2.0), anderson(12, 16.0), random_laplacian(1500)),
         ],
         ids=["2^10", "2^12", "little disorder", "much disorder", "random graph"],
     )
